@@ -1,0 +1,167 @@
+"""Rounds, phases and tasks: what is asked, when, and with what budget."""
+
+import datetime as dt
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from competitions.models.contest import Competition
+from datasets.models import Dataset, Metric
+from ingestion.budget import Budget
+
+CHALLENGE_WALL_SECONDS = 1200.0
+
+
+class Round(models.Model):
+    """A numbered group of phases: 0 Preparation, 1 Novice, 2 Intermediate, 3 Advanced, 4 Expert, 5 Master."""
+
+    competition = models.ForeignKey(Competition, models.CASCADE, related_name="rounds")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["competition", "number"], name="one_round_per_number")]
+
+    def __str__(self) -> str:
+        return f"Round {self.number}: {self.name}" if self.name else f"Round {self.number}"
+
+
+class Phase(models.Model):
+    """A window in time with a kind, its tasks, quotas and budget."""
+
+    class Kind(models.TextChoices):
+        TWEAKATHON = "tweakathon", "Tweakathon: submit, see validation scores"
+        FINAL = "final", "Final: test scores of the last Tweakathon entry"
+        AUTOML = "automl", "AutoML: code of an earlier phase runs on new, unseen datasets"
+        OPEN = "open", "open"
+
+    class Accepts(models.TextChoices):
+        BOTH = "both", "code and results"
+        CODE = "code", "code only"
+        RESULTS = "results", "results only"
+
+    class TieRule(models.TextChoices):
+        EARLIER = "earlier", "the earlier submission wins"
+        SHARED = "shared", "the place is shared"
+
+    class Part(models.TextChoices):
+        VALID = "valid", "validation"
+        TEST = "test", "test"
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="phases")
+    number = models.PositiveIntegerField(help_text="1, 2, 3 … over the whole competition.")
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.TWEAKATHON)
+    title = models.CharField(max_length=80)
+    description = models.TextField(blank=True)
+    opens_at = models.DateTimeField()
+    closes_at = models.DateTimeField(null=True, blank=True)
+    parent = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="children")
+    accepts = models.CharField(max_length=8, choices=Accepts.choices, default=Accepts.BOTH)
+    feedback_part = models.CharField(max_length=5, choices=Part.choices, default=Part.VALID)
+    tie_rule = models.CharField(max_length=8, choices=TieRule.choices, default=TieRule.EARLIER)
+    daily_quota = models.PositiveIntegerField(null=True, blank=True, default=5)
+    total_quota = models.PositiveIntegerField(null=True, blank=True)
+    score_digits = models.PositiveSmallIntegerField(
+        default=4, validators=[MinValueValidator(1), MaxValueValidator(12)]
+    )
+    any_time = models.BooleanField(default=True, help_text="Complete predictions count although time ran out.")
+    allow_saved_models = models.BooleanField(default=False)
+    trusted_workers_only = models.BooleanField(default=False)
+    resource_class = models.SlugField(max_length=40, default="default", help_text="The class of worker.")
+    wall_seconds = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Empty: the dataset's own budget."
+    )
+    cores = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: all that the worker has.")
+    memory_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="Empty: all of the worker's.")
+    image = models.CharField(max_length=200, blank=True, help_text="Empty: the installation's sandbox image.")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["round", "number"], name="one_phase_per_number")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def competition(self) -> Competition:
+        """The contest this phase belongs to."""
+        return self.round.competition
+
+    def clean(self) -> None:
+        """Refuse a phase that ends before it begins, or an AutoML or Final phase without a parent."""
+        if self.closes_at and self.closes_at <= self.opens_at:
+            raise ValidationError({"closes_at": "A phase must close after it opens."})
+        if self.kind in (self.Kind.FINAL, self.Kind.AUTOML) and self.parent_id is None:
+            raise ValidationError({"parent": "A Final or AutoML phase names the phase its entries come from."})
+
+    def has_begun(self, now: dt.datetime) -> bool:
+        """Whether the phase's window has opened."""
+        return self.opens_at <= now
+
+    def has_ended(self, now: dt.datetime) -> bool:
+        """Whether the phase's window has closed."""
+        return self.closes_at is not None and self.closes_at <= now
+
+    def is_open(self, now: dt.datetime) -> bool:
+        """Whether now lies inside the window."""
+        return self.has_begun(now) and not self.has_ended(now)
+
+    @property
+    def takes_submissions(self) -> bool:
+        """Whether people submit to this kind of phase at all."""
+        return self.kind in (self.Kind.TWEAKATHON, self.Kind.OPEN)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether entrants must learn nothing of the run but its reason (design, section 8)."""
+        return self.kind in (self.Kind.FINAL, self.Kind.AUTOML)
+
+    def public_part(self, now: dt.datetime) -> str | None:
+        """The part whose scores everybody may see now; None while there is none.
+
+        A Tweakathon shows its feedback part at once. A Final or AutoML phase shows the test part once it has
+        closed, which is when its results are released.
+        """
+        if self.takes_submissions:
+            return self.feedback_part if self.has_begun(now) else None
+        return self.Part.TEST if self.has_ended(now) else None
+
+
+class Task(models.Model):
+    """A dataset inside a phase, with its metric and its budget."""
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="tasks")
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="tasks")
+    order = models.PositiveIntegerField(default=0)
+    alias = models.SlugField(max_length=60, blank=True, help_text="The name shown where the dataset is hidden.")
+    metric = models.CharField(max_length=3, choices=Metric.choices, blank=True)
+    wall_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(1)])
+
+    class Meta:
+        ordering = ["order", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "dataset"], name="a_dataset_once_in_a_phase"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """The name participants see and use in prediction files: the alias, else the dataset's file prefix."""
+        if self.alias:
+            return self.alias
+        version = self.dataset.current
+        return version.name if version else self.dataset.slug
+
+    def budget(self) -> Budget:
+        """What one run of this task may use; the task's time wins over the phase's over the dataset's."""
+        version = self.dataset.current
+        wall = self.wall_seconds or self.phase.wall_seconds or (version.time_budget if version else None)
+        return Budget(
+            wall_seconds=wall or CHALLENGE_WALL_SECONDS,
+            cores=self.phase.cores,
+            memory_bytes=self.phase.memory_bytes,
+        )

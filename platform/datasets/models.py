@@ -1,0 +1,104 @@
+"""Datasets: an identity, and numbered versions whose files never change."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import Storage, storages
+from django.core.validators import MinValueValidator
+from django.db import models
+
+
+def solution_storage() -> Storage:
+    """The storage root of hidden solutions; no view and no worker link ever opens it."""
+    return storages["solutions"]
+
+
+class TaskKind(models.TextChoices):
+    """The four kinds of learning task, by the names of the info file."""
+
+    BINARY = "binary.classification", "binary classification"
+    MULTICLASS = "multiclass.classification", "multi-class classification"
+    MULTILABEL = "multilabel.classification", "multi-label classification"
+    REGRESSION = "regression", "regression"
+
+
+class Metric(models.TextChoices):
+    """The six metrics of the challenge."""
+
+    R2 = "R2", "R2: coefficient of determination"
+    ABS = "ABS", "ABS: one minus relative absolute error"
+    BAC = "BAC", "BAC: balanced accuracy"
+    AUC = "AUC", "AUC: area under the ROC curve"
+    F1 = "F1", "F1: harmonic mean of precision and recall"
+    PAC = "PAC", "PAC: probabilistic accuracy"
+
+
+class Dataset(models.Model):
+    """A dataset in AutoML format, owned by an organizer."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="datasets")
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=120)
+    description = models.TextField(blank=True, help_text="What participants may read about it.")
+    private_description = models.TextField(blank=True, help_text="Only organizers read this.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def current(self) -> "DatasetVersion | None":
+        """The newest version, which new runs use."""
+        return self.versions.order_by("-number").first()
+
+
+class DatasetVersion(models.Model):
+    """The files and facts of a dataset at one time. A run keeps the version it ran with."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    name = models.CharField(max_length=80, help_text="The prefix of its files, as prediction files must use.")
+    task_kind = models.CharField(max_length=30, choices=TaskKind.choices)
+    metric = models.CharField(max_length=3, choices=Metric.choices)
+    time_budget = models.FloatField(null=True, blank=True, validators=[MinValueValidator(1)])
+    feat_num = models.PositiveIntegerField()
+    target_num = models.PositiveIntegerField()
+    label_num = models.PositiveIntegerField(default=0)
+    train_num = models.PositiveIntegerField()
+    valid_num = models.PositiveIntegerField(default=0)
+    test_num = models.PositiveIntegerField(default=0)
+    has_valid_solution = models.BooleanField(default=False)
+    has_test_solution = models.BooleanField(default=False)
+    facts = models.JSONField(default=dict, help_text="Class balance, sparsity, missing values and so on.")
+
+    public_zip = models.FileField(upload_to="datasets/", max_length=200)
+    public_sha256 = models.CharField(max_length=64)
+    public_bytes = models.PositiveBigIntegerField()
+    valid_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
+    test_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
+    private_info = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "number"], name="one_version_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} (version {self.number})"
+
+    def rows(self, part: str) -> int:
+        """The number of samples of `valid` or `test`."""
+        return {"valid": self.valid_num, "test": self.test_num}[part]
+
+    def solution(self, part: str) -> Any:
+        """The solution file of a part, falsy where there is none."""
+        return {"valid": self.valid_solution, "test": self.test_solution}[part]
+
+    def parts(self) -> list[str]:
+        """The parts to predict: those that have samples."""
+        return [part for part in ("valid", "test") if self.rows(part)]

@@ -1,0 +1,1 @@
+"""Running an installation: the demo, the supervisor, the doctor."""
