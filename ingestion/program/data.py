@@ -1,0 +1,219 @@
+"""Reading one dataset in AutoML format, from its binary cache where there is one, and writing predictions."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ingestion.program.info import find_name, read_feature_types, read_info
+from ingestion.program.text import DataError, Triplets, blocks, read_dense, read_sparse
+
+PARTS = ("train", "valid", "test")
+LAYOUTS = ("dense", "sparse", "sparse_binary")
+CACHE_FOLDER = "cache"
+CACHE_INDEX = "cache.json"
+CACHE_VERSION = 1
+
+
+def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
+    """`dense`, `sparse` or `sparse_binary`, by the info's is_sparse and the first block of each part.
+
+    A colon means sparse whatever the info says. Without colons, is_sparse = 1 means indices alone, unless
+    each line of the block has exactly feat_num values; where is_sparse is absent, lines of unequal length
+    decide, as in the 2015 kit.
+    """
+    equal_lines = True
+    for stem in [f"{name}_{part}" for part in PARTS] + [name]:
+        path = folder / f"{stem}.data"
+        if not path.is_file():
+            continue
+        block = next(blocks(path), b"")
+        lines = block.split(b"\n")[:200]
+        if any(b":" in line for line in lines) or b":" in block:
+            return "sparse"
+        widths = {len(line.split()) for line in lines if line.strip()}
+        equal_lines &= widths <= {info.get("feat_num")} if info.get("is_sparse") else len(widths) <= 1
+    if info.get("is_sparse", not equal_lines) and not equal_lines:
+        return "sparse_binary"
+    return "dense"
+
+
+def read_features(path: Path, layout: str, columns: int | None, rows: int | None = None) -> Any:
+    """Features of one part as float64: an ndarray (n, c), or a CSR matrix for the sparse layouts.
+
+    `rows` is how many there should be: blank lines past it at the end of a sparse file are not rows.
+    Raises DataError naming file, line and token.
+    """
+    if layout == "dense":
+        return read_dense(path, columns)
+    if columns is None:
+        raise DataError(f"{path.name} is sparse, and the info file has no feat_num that says how wide it is")
+    triplets = read_sparse(path, columns, binary=layout == "sparse_binary")
+    return to_csr(triplets, rows)
+
+
+def to_csr(triplets: Triplets, rows: int | None = None) -> Any:
+    """A CSR matrix of the triplets, without empty rows at the end past `rows`."""
+    starts = triplets.starts
+    while rows is not None and len(starts) - 1 > rows and starts[-1] == starts[-2]:
+        starts = starts[:-1]
+    return scipy.sparse.csr_matrix(
+        (triplets.values, triplets.indices, starts), shape=(len(starts) - 1, triplets.columns)
+    )
+
+
+def class_indices(solution: Any, task: str, label_num: int | None, what: str = "the solution") -> Any:
+    """Targets as a model gets them, from a solution (n, c) as it is written.
+
+    Binary (n,) of 0 and 1 (also from -1/1 and 1/2); multi-class (n,) class index from one-hot columns or
+    from one column of indices counted from 0 or 1; multi-label (n, C); regression (n,), or (n, c) where
+    there are several targets. Classes are int64, numbers float64. Raises DataError in one sentence.
+    """
+    if task == "regression":
+        return solution[:, 0] if solution.shape[1] == 1 else solution
+    if task == "multilabel.classification":
+        return _zero_one(solution, what)
+    if task == "binary.classification":
+        if solution.shape[1] != 1:
+            raise DataError(f"{what} has {solution.shape[1]} columns, a binary task has 1")
+        return _zero_one(solution, what)[:, 0]
+    if task != "multiclass.classification":
+        raise DataError(f"the task {task!r} is none of binary, multiclass, multilabel or regression")
+    if solution.shape[1] > 1:
+        one_hot = (solution == 1).sum(axis=1) + (solution != 0).sum(axis=1) == 2
+        if not bool(one_hot.all()):
+            line = int(np.flatnonzero(~one_hot)[0]) + 1
+            raise DataError(f"{what} row {line} is not one-hot: one 1 and zeros are expected")
+        return solution.argmax(axis=1).astype(np.int64)
+    return _counted_from_zero(solution[:, 0], label_num, what)
+
+
+def _zero_one(solution: Any, what: str) -> Any:
+    found = np.unique(solution)
+    for low, high in ((0, 1), (-1, 1), (1, 2)):
+        if bool(np.isin(found, (low, high)).all()):
+            return (solution == high).astype(np.int64)
+    strange = next(value for value in found.tolist() if value not in (0, 1))
+    raise DataError(f"{what} holds {strange:g}; 0 and 1 are expected")
+
+
+def _counted_from_zero(column: Any, label_num: int | None, what: str) -> Any:
+    whole = np.isfinite(column) & (column == np.floor(column)) & (column >= 0)
+    if not bool(whole.all()):
+        line = int(np.flatnonzero(~whole)[0])
+        raise DataError(f"{what} row {line + 1} is {column[line]:g}; a class index is a whole number from 0")
+    classes = column.astype(np.int64)
+    if classes.size and label_num and classes.min() >= 1 and classes.max() == label_num:
+        return classes - 1
+    if classes.size and label_num and classes.max() >= label_num:
+        raise DataError(f"{what} holds class {classes.max()}, but there are {label_num} classes (label_num)")
+    return classes
+
+
+class Dataset:
+    """One dataset as a run sees it: `name`, `info` (parsed, with feat_type as a list), and its parts.
+
+    `features(part)` gives float64 features of shape (n, feat_num), dense or CSR; each call gives values
+    that nobody has changed before, and changing them in place is allowed. `targets()` gives what
+    `class_indices` says.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = find_name(folder)
+        self.info = read_info(folder / f"{self.name}_public.info")
+        self.info["feat_type"] = read_feature_types(folder, self.name, self.info)
+        self.task = str(self.info.get("task", ""))
+        self._index = self._read_index()
+        self._layout = "" if self._index else find_layout(folder, self.name, self.info)
+        self._read: dict[str, Any] = {}
+
+    def _read_index(self) -> dict[str, Any]:
+        try:
+            index = json.loads((self.folder / CACHE_FOLDER / CACHE_INDEX).read_text())
+        except (OSError, ValueError):
+            return {}
+        return index if isinstance(index, dict) and index.get("version") == CACHE_VERSION else {}
+
+    def has(self, part: str) -> bool:
+        """Whether the dataset has features for this part (valid may be absent)."""
+        return part in self._index.get("parts", {}) or self._data_path(part).is_file()
+
+    def _data_path(self, part: str) -> Path:
+        return self.folder / f"{self.name}_{part}.data"
+
+    @property
+    def targets_per_row(self) -> int:
+        """How many columns a prediction has: the number of classes for multi-class tasks."""
+        key = "label_num" if self.task == "multiclass.classification" else "target_num"
+        return max(1, int(self.info.get(key) or self.info.get("target_num") or 1))
+
+    def features(self, part: str) -> Any:
+        """Features of one part. Raises DataError where the file is at fault."""
+        if part in self._index.get("parts", {}):
+            return read_cached(self.folder / CACHE_FOLDER, part, self._index["parts"][part])
+        if part not in self._read:
+            columns, rows = self.info.get("feat_num"), self.info.get(f"{part}_num")
+            path = self._data_path(part)
+            try:
+                self._read[part] = read_features(path, self._layout, columns, rows)
+            except OSError as error:
+                raise DataError(f"{path.name} cannot be read: {error.strerror or error}") from error
+        return self._read[part].copy()
+
+    def targets(self) -> Any:
+        """Targets of the training part. Raises DataError where the file is at fault."""
+        cached = self.folder / CACHE_FOLDER / "train.solution.npy"
+        path = self.folder / f"{self.name}_train.solution"
+        if self._index and cached.is_file():
+            solution = np.load(cached, allow_pickle=False)
+        elif path.is_file():
+            solution = read_dense(path)
+        else:
+            raise DataError(f"{path.name} is missing")
+        return class_indices(solution, self.task, self.info.get("label_num"), path.name)
+
+
+def write_cached(folder: Path, part: str, features: Any) -> dict[str, Any]:
+    """Write one part as memory-mappable float64 `.npy` files; return its entry for the cache's index."""
+    if scipy.sparse.issparse(features):
+        csr = features.tocsr()
+        for piece in ("data", "indices", "indptr"):
+            np.save(folder / f"{part}.{piece}.npy", getattr(csr, piece))
+        return {"kind": "csr", "shape": list(csr.shape)}
+    np.save(folder / f"{part}.npy", np.ascontiguousarray(features, dtype=np.float64))
+    return {"kind": "dense", "shape": list(features.shape)}
+
+
+def read_cached(folder: Path, part: str, entry: dict[str, Any]) -> Any:
+    """One part out of the cache, mapped copy-on-write: pages are read when touched and may be changed."""
+    if entry["kind"] == "csr":
+        pieces = tuple(_mapped(folder / f"{part}.{piece}.npy") for piece in ("data", "indices", "indptr"))
+        return scipy.sparse.csr_matrix(pieces, shape=tuple(entry["shape"]), copy=False)
+    return _mapped(folder / f"{part}.npy")
+
+
+def _mapped(path: Path) -> Any:
+    loaded = np.load(path, allow_pickle=False, mmap_mode=None if path.stat().st_size < 65536 else "c")
+    # A plain ndarray view: libraries that ask for the exact type do not know memmap.
+    return loaded.view(np.ndarray)
+
+
+def write_prediction(folder: Path, stem: str, values: Any) -> Path:
+    """Write `<stem>.predict` (text, blanks between numbers) so that it is only ever seen complete."""
+    path = folder / f"{stem}.predict"
+    waiting = folder / f".{stem}.writing"
+    rows = np.asarray(values, dtype=np.float64)
+    rows = rows.reshape(len(rows), -1)
+    with waiting.open("w", encoding="ascii", newline="\n") as file:
+        for begin in range(0, len(rows), 4096):
+            # repr of a float is the shortest text that reads back as the same number.
+            for row in rows[begin : begin + 4096].tolist():
+                file.write(" ".join(map(repr, row)) + "\n")
+    os.replace(waiting, path)  # noqa: PTH105
+    return path
