@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ingestion.program.info import find_name, read_feature_types, read_info
+from ingestion.program.info import TASKS, find_name, read_feature_types, read_info
 from ingestion.program.text import DataError, Triplets, blocks, read_dense, read_sparse
 
 PARTS = ("train", "valid", "test")
@@ -52,7 +52,7 @@ def read_features(path: Path, layout: str, columns: int | None, rows: int | None
     if layout == "dense":
         return read_dense(path, columns)
     if columns is None:
-        raise DataError(f"{path.name} is sparse, and the info file has no feat_num that says how wide it is")
+        raise DataError(path.name, "is sparse, and the info file has no feat_num that says how wide it is")
     triplets = read_sparse(path, columns, binary=layout == "sparse_binary")
     return to_csr(triplets, rows)
 
@@ -80,15 +80,15 @@ def class_indices(solution: Any, task: str, label_num: int | None, what: str = "
         return _zero_one(solution, what)
     if task == "binary.classification":
         if solution.shape[1] != 1:
-            raise DataError(f"{what} has {solution.shape[1]} columns, a binary task has 1")
+            raise DataError(what, f"{solution.shape[1]} columns, a binary task has 1")
         return _zero_one(solution, what)[:, 0]
     if task != "multiclass.classification":
-        raise DataError(f"the task {task!r} is none of binary, multiclass, multilabel or regression")
+        raise DataError("task", f"{task!r} is none of {', '.join(TASKS)}")
     if solution.shape[1] > 1:
         one_hot = (solution == 1).sum(axis=1) + (solution != 0).sum(axis=1) == 2
         if not bool(one_hot.all()):
             line = int(np.flatnonzero(~one_hot)[0]) + 1
-            raise DataError(f"{what} row {line} is not one-hot: one 1 and zeros are expected")
+            raise DataError(f"{what} row {line}", "is not one-hot: one 1 and zeros are expected")
         return solution.argmax(axis=1).astype(np.int64)
     return _counted_from_zero(solution[:, 0], label_num, what)
 
@@ -99,19 +99,21 @@ def _zero_one(solution: Any, what: str) -> Any:
         if bool(np.isin(found, (low, high)).all()):
             return (solution == high).astype(np.int64)
     strange = next(value for value in found.tolist() if value not in (0, 1))
-    raise DataError(f"{what} holds {strange:g}; 0 and 1 are expected")
+    raise DataError(what, f"holds {strange:g}; 0 and 1 are expected")
 
 
 def _counted_from_zero(column: Any, label_num: int | None, what: str) -> Any:
     whole = np.isfinite(column) & (column == np.floor(column)) & (column >= 0)
     if not bool(whole.all()):
         line = int(np.flatnonzero(~whole)[0])
-        raise DataError(f"{what} row {line + 1} is {column[line]:g}; a class index is a whole number from 0")
+        raise DataError(
+            f"{what} row {line + 1}", f"{column[line]:g} is not a class index, a whole number from 0"
+        )
     classes = column.astype(np.int64)
     if classes.size and label_num and classes.min() >= 1 and classes.max() == label_num:
         return classes - 1
     if classes.size and label_num and classes.max() >= label_num:
-        raise DataError(f"{what} holds class {classes.max()}, but there are {label_num} classes (label_num)")
+        raise DataError(what, f"holds class {classes.max()}, but there are {label_num} classes (label_num)")
     return classes
 
 
@@ -163,7 +165,7 @@ class Dataset:
             try:
                 self._read[part] = read_features(path, self._layout, columns, rows)
             except OSError as error:
-                raise DataError(f"{path.name} cannot be read: {error.strerror or error}") from error
+                raise DataError(path.name, f"cannot be read: {error.strerror or error}") from error
         return self._read[part].copy()
 
     def targets(self) -> Any:
@@ -175,7 +177,7 @@ class Dataset:
         elif path.is_file():
             solution = read_dense(path)
         else:
-            raise DataError(f"{path.name} is missing")
+            raise DataError(path.name, "is missing")
         return class_indices(solution, self.task, self.info.get("label_num"), path.name)
 
 

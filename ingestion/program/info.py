@@ -81,9 +81,9 @@ def read_small_text(path: Path, limit: int = _LARGEST_INFO_FILE) -> str:
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror or error}") from error
+        raise DataError(path.name, f"cannot be read: {error.strerror or error}") from error
     if len(data) > limit:
-        raise DataError(f"{path.name} is larger than {limit} bytes")
+        raise DataError(path.name, f"is larger than {limit} bytes")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -98,8 +98,8 @@ def find_name(folder: Path) -> str:
     if len(found) == 1 and found[0] != suffix:
         return found[0][: -len(suffix)]
     if not found or found == [suffix]:
-        raise DataError("there is no file named <name>_public.info")
-    raise DataError(f"there is more than one info file: {', '.join(found[:5])}")
+        raise DataError("", "there is no file named <name>_public.info")
+    raise DataError("", f"there is more than one info file: {', '.join(found[:5])}")
 
 
 def read_lines(path: Path) -> list[str]:

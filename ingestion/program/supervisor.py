@@ -68,7 +68,7 @@ class Work:
         """Load the model, fit it (or load it where allowed) and write predictions for each part."""
         features, targets = self.dataset.features("train"), self.dataset.targets()
         if features.shape[0] != len(targets):
-            raise DataError(f"{features.shape[0]} training rows and {len(targets)} targets")
+            raise DataError("train", f"{features.shape[0]} rows of features and {len(targets)} of targets")
         _seed()
         # Only a participant's code runs inside this try: its errors are told with its own frames alone.
         try:
@@ -111,7 +111,7 @@ class Work:
         self._predict(model, number)
 
     def _trained_model(self, model: Any) -> Any | None:
-        """The model that `load` gives, or None where the archive holds no `<name>_model.*` for this dataset."""
+        """The model that `load` gives, or None where no `<name>_model.*` is there for this dataset."""
         if not callable(getattr(model, "load", None)):
             return None
         prefix = f"{self.dataset.name}_model."

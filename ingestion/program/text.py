@@ -1,4 +1,4 @@
-"""Reading the AutoML text layouts fast: a vectorised path, and a slow one that finds the exact place of an error.
+"""Reading the AutoML text layouts: a fast vectorised path, and a slow one that finds the place of an error.
 
 Nothing newer than Python 3.9 and numpy 1.22 is used here.
 """
@@ -21,7 +21,12 @@ _COLON = 58
 
 
 class DataError(Exception):
-    """A data file is at fault; the text says which file, line and token."""
+    """A data file is at fault: `place` says which file and line, `message` what is wrong there."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}" if place else message)
+        self.place = place
+        self.message = message
 
 
 class Triplets(NamedTuple):
@@ -139,11 +144,11 @@ def _explain_dense(path: Path, block: bytes, line: int, columns: int) -> None:
             if not is_number(token):
                 hint = "; values are separated by blanks" if b"," in token or b";" in token else ""
                 hint = hint or ("; is this a sparse file?" if b":" in token else "")
-                raise DataError(f"{path.name} line {number}: {show(token)} is not a number{hint}")
+                raise DataError(f"{path.name} line {number}", f"{show(token)} is not a number{hint}")
         if tokens and len(tokens) != columns:
             few = "1 value" if len(tokens) == 1 else f"{len(tokens)} values"
-            raise DataError(f"{path.name} line {number}: {few}, {columns} are expected")
-    raise DataError(f"{path.name}: a line after line {line} cannot be read as numbers")
+            raise DataError(f"{path.name} line {number}", f"{few}, {columns} are expected")
+    raise DataError(path.name, f"a line after line {line} cannot be read as numbers")
 
 
 def read_sparse(path: Path, columns: int, binary: bool = False) -> Triplets:
@@ -214,20 +219,20 @@ def _slow_sparse(path: Path, block: bytes, line: int, columns: int, binary: bool
     for number, text in enumerate(block.split(b"\n"), start=line + 1):
         row: dict[int, float] = {}
         for token in text.split():
-            where = f"{path.name} line {number}: {show(token)}"
+            where, shown = f"{path.name} line {number}", show(token)
             index, colon, value = token.partition(b":")
             if bool(colon) == binary:
                 asked = "an index alone" if binary else "index:value"
-                raise DataError(f"{where} is not {asked}")
+                raise DataError(where, f"{shown} is not {asked}")
             if not index.isdigit():
-                raise DataError(f"{where} does not begin with a whole number as index")
+                raise DataError(where, f"{shown} does not begin with a whole number as index")
             if not binary and not is_number(value):
-                raise DataError(f"{where} does not end with a number as value")
+                raise DataError(where, f"{shown} does not end with a number as value")
             position = int(index[:20])
             if not 1 <= position <= columns:
-                raise DataError(f"{where}: index {position} is outside 1 to {columns} (feat_num)")
+                raise DataError(where, f"{shown}: index {position} is outside 1 to {columns} (feat_num)")
             if position in row:
-                raise DataError(f"{where}: index {position} is given twice in this line")
+                raise DataError(where, f"{shown}: index {position} is given twice in this line")
             row[position] = 1.0 if binary else float(value)
         for position in sorted(row):
             indices.append(position)
