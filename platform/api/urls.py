@@ -1,1 +1,12 @@
-urlpatterns: list = []
+"""Addresses for machines."""
+
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+from api.worker import api, files
+
+urlpatterns = [
+    # A signed link is its own proof, and no cookie takes part: cross-site requests gain nothing here.
+    path("files/<str:token>", csrf_exempt(files), name="worker-files"),
+    path("", api.urls),
+]

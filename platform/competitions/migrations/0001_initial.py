@@ -7,157 +7,439 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('datasets', '0001_initial'),
+        ("datasets", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Competition',
+            name="Competition",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('title', models.CharField(max_length=120)),
-                ('summary', models.CharField(blank=True, max_length=300)),
-                ('state', models.CharField(choices=[('draft', 'draft: only its organizers see it'), ('published', 'published'), ('archived', 'archived: readable, closed')], default='draft', max_length=10)),
-                ('registration', models.CharField(choices=[('open', 'anybody may join'), ('approval', 'an organizer approves'), ('closed', 'closed')], default='open', max_length=10)),
-                ('overview', models.TextField(blank=True, help_text='Markdown.')),
-                ('evaluation', models.TextField(blank=True, help_text='Markdown, shown above the generated description.')),
-                ('rules', models.TextField(blank=True, help_text='Markdown, shown above the generated rules.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("title", models.CharField(max_length=120)),
+                ("summary", models.CharField(blank=True, max_length=300)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "draft: only its organizers see it"),
+                            ("published", "published"),
+                            ("archived", "archived: readable, closed"),
+                        ],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "registration",
+                    models.CharField(
+                        choices=[
+                            ("open", "anybody may join"),
+                            ("approval", "an organizer approves"),
+                            ("closed", "closed"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("overview", models.TextField(blank=True, help_text="Markdown.")),
+                (
+                    "evaluation",
+                    models.TextField(blank=True, help_text="Markdown, shown above the generated description."),
+                ),
+                (
+                    "rules",
+                    models.TextField(blank=True, help_text="Markdown, shown above the generated rules."),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Round',
+            name="Round",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('name', models.CharField(blank=True, max_length=60)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rounds', to='competitions.competition')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("name", models.CharField(blank=True, max_length=60)),
+                (
+                    "competition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rounds",
+                        to="competitions.competition",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
+                "ordering": ["number"],
             },
         ),
         migrations.CreateModel(
-            name='Phase',
+            name="Phase",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(help_text='1, 2, 3 … over the whole competition.')),
-                ('kind', models.CharField(choices=[('tweakathon', 'Tweakathon: submit, see validation scores'), ('final', 'Final: test scores of the last Tweakathon entry'), ('automl', 'AutoML: code of an earlier phase runs on new, unseen datasets'), ('open', 'open')], default='tweakathon', max_length=12)),
-                ('title', models.CharField(max_length=80)),
-                ('description', models.TextField(blank=True)),
-                ('opens_at', models.DateTimeField()),
-                ('closes_at', models.DateTimeField(blank=True, null=True)),
-                ('accepts', models.CharField(choices=[('both', 'code and results'), ('code', 'code only'), ('results', 'results only')], default='both', max_length=8)),
-                ('feedback_part', models.CharField(choices=[('valid', 'validation'), ('test', 'test')], default='valid', max_length=5)),
-                ('tie_rule', models.CharField(choices=[('earlier', 'the earlier submission wins'), ('shared', 'the place is shared')], default='earlier', max_length=8)),
-                ('daily_quota', models.PositiveIntegerField(blank=True, default=5, null=True)),
-                ('total_quota', models.PositiveIntegerField(blank=True, null=True)),
-                ('score_digits', models.PositiveSmallIntegerField(default=4, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(12)])),
-                ('any_time', models.BooleanField(default=True, help_text='Complete predictions count although time ran out.')),
-                ('allow_saved_models', models.BooleanField(default=False)),
-                ('trusted_workers_only', models.BooleanField(default=False)),
-                ('resource_class', models.SlugField(default='default', help_text='The class of worker.', max_length=40)),
-                ('wall_seconds', models.FloatField(blank=True, help_text="Empty: the dataset's own budget.", null=True, validators=[django.core.validators.MinValueValidator(1)])),
-                ('cores', models.PositiveIntegerField(blank=True, help_text='Empty: all that the worker has.', null=True)),
-                ('memory_bytes', models.PositiveBigIntegerField(blank=True, help_text="Empty: all of the worker's.", null=True)),
-                ('image', models.CharField(blank=True, help_text="Empty: the installation's sandbox image.", max_length=200)),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='competitions.phase')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='phases', to='competitions.round')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("number", models.PositiveIntegerField(help_text="1, 2, 3 … over the whole competition.")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("tweakathon", "Tweakathon: submit, see validation scores"),
+                            ("final", "Final: test scores of the last Tweakathon entry"),
+                            ("automl", "AutoML: code of an earlier phase runs on new, unseen datasets"),
+                            ("open", "open"),
+                        ],
+                        default="tweakathon",
+                        max_length=12,
+                    ),
+                ),
+                ("title", models.CharField(max_length=80)),
+                ("description", models.TextField(blank=True)),
+                ("opens_at", models.DateTimeField()),
+                ("closes_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "accepts",
+                    models.CharField(
+                        choices=[
+                            ("both", "code and results"),
+                            ("code", "code only"),
+                            ("results", "results only"),
+                        ],
+                        default="both",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "feedback_part",
+                    models.CharField(
+                        choices=[("valid", "validation"), ("test", "test")], default="valid", max_length=5
+                    ),
+                ),
+                (
+                    "tie_rule",
+                    models.CharField(
+                        choices=[
+                            ("earlier", "the earlier submission wins"),
+                            ("shared", "the place is shared"),
+                        ],
+                        default="earlier",
+                        max_length=8,
+                    ),
+                ),
+                ("daily_quota", models.PositiveIntegerField(blank=True, default=5, null=True)),
+                ("total_quota", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "score_digits",
+                    models.PositiveSmallIntegerField(
+                        default=4,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(12),
+                        ],
+                    ),
+                ),
+                (
+                    "any_time",
+                    models.BooleanField(
+                        default=True, help_text="Complete predictions count although time ran out."
+                    ),
+                ),
+                ("allow_saved_models", models.BooleanField(default=False)),
+                ("trusted_workers_only", models.BooleanField(default=False)),
+                (
+                    "resource_class",
+                    models.SlugField(default="default", help_text="The class of worker.", max_length=40),
+                ),
+                (
+                    "wall_seconds",
+                    models.FloatField(
+                        blank=True,
+                        help_text="Empty: the dataset's own budget.",
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                    ),
+                ),
+                (
+                    "cores",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="Empty: all that the worker has.", null=True
+                    ),
+                ),
+                (
+                    "memory_bytes",
+                    models.PositiveBigIntegerField(blank=True, help_text="Empty: all of the worker's.", null=True),
+                ),
+                (
+                    "image",
+                    models.CharField(
+                        blank=True, help_text="Empty: the installation's sandbox image.", max_length=200
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="competitions.phase",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="phases",
+                        to="competitions.round",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
+                "ordering": ["number"],
             },
         ),
         migrations.CreateModel(
-            name='Task',
+            name="Task",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('order', models.PositiveIntegerField(default=0)),
-                ('alias', models.SlugField(blank=True, help_text='The name shown where the dataset is hidden.', max_length=60)),
-                ('metric', models.CharField(blank=True, choices=[('R2', 'R2: coefficient of determination'), ('ABS', 'ABS: one minus relative absolute error'), ('BAC', 'BAC: balanced accuracy'), ('AUC', 'AUC: area under the ROC curve'), ('F1', 'F1: harmonic mean of precision and recall'), ('PAC', 'PAC: probabilistic accuracy')], max_length=3)),
-                ('wall_seconds', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1)])),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='datasets.dataset')),
-                ('phase', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='competitions.phase')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("order", models.PositiveIntegerField(default=0)),
+                (
+                    "alias",
+                    models.SlugField(
+                        blank=True, help_text="The name shown where the dataset is hidden.", max_length=60
+                    ),
+                ),
+                (
+                    "metric",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("R2", "R2: coefficient of determination"),
+                            ("ABS", "ABS: one minus relative absolute error"),
+                            ("BAC", "BAC: balanced accuracy"),
+                            ("AUC", "AUC: area under the ROC curve"),
+                            ("F1", "F1: harmonic mean of precision and recall"),
+                            ("PAC", "PAC: probabilistic accuracy"),
+                        ],
+                        max_length=3,
+                    ),
+                ),
+                (
+                    "wall_seconds",
+                    models.FloatField(
+                        blank=True, null=True, validators=[django.core.validators.MinValueValidator(1)]
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tasks",
+                        to="datasets.dataset",
+                    ),
+                ),
+                (
+                    "phase",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tasks",
+                        to="competitions.phase",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['order', 'id'],
+                "ordering": ["order", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Entrant',
+            name="Entrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('is_baseline', models.BooleanField(default=False, help_text='Shown on the board, never shifts a rank.')),
-                ('held_a_role', models.BooleanField(default=False, help_text='Ever an organizer here: takes no rank, also after the role has ended.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entrants', to='competitions.competition')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entrants', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("name", models.CharField(max_length=80)),
+                (
+                    "is_baseline",
+                    models.BooleanField(default=False, help_text="Shown on the board, never shifts a rank."),
+                ),
+                (
+                    "held_a_role",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Ever an organizer here: takes no rank, also after the role has ended.",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "competition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entrants",
+                        to="competitions.competition",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entrants",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('competition', 'user'), name='one_entrant_per_person')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("competition", "user"), name="one_entrant_per_person")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Organizer',
+            name="Organizer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'owner'), ('editor', 'editor'), ('reviewer', 'reviewer: sees, cannot change')], default='editor', max_length=10)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='organizers', to='competitions.competition')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='organizes', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("owner", "owner"),
+                            ("editor", "editor"),
+                            ("reviewer", "reviewer: sees, cannot change"),
+                        ],
+                        default="editor",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "competition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="organizers",
+                        to="competitions.competition",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="organizes",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('competition', 'user'), name='one_role_per_person')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("competition", "user"), name="one_role_per_person")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Page',
+            name="Page",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60)),
-                ('title', models.CharField(max_length=80)),
-                ('body', models.TextField(help_text='Markdown.')),
-                ('order', models.PositiveIntegerField(default=0)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='competitions.competition')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("slug", models.SlugField(max_length=60)),
+                ("title", models.CharField(max_length=80)),
+                ("body", models.TextField(help_text="Markdown.")),
+                ("order", models.PositiveIntegerField(default=0)),
+                (
+                    "competition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pages",
+                        to="competitions.competition",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['order', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('competition', 'slug'), name='one_page_per_slug')],
+                "ordering": ["order", "id"],
+                "constraints": [models.UniqueConstraint(fields=("competition", "slug"), name="one_page_per_slug")],
             },
         ),
         migrations.CreateModel(
-            name='Participant',
+            name="Participant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('pending', 'waits for approval'), ('approved', 'takes part'), ('rejected', 'rejected'), ('removed', 'removed')], default='pending', max_length=10)),
-                ('joined_at', models.DateTimeField(auto_now_add=True)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='competitions.competition')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participates', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "waits for approval"),
+                            ("approved", "takes part"),
+                            ("rejected", "rejected"),
+                            ("removed", "removed"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("joined_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "competition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="participants",
+                        to="competitions.competition",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="participates",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('competition', 'user'), name='one_wish_per_person')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("competition", "user"), name="one_wish_per_person")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.UniqueConstraint(fields=('competition', 'number'), name='one_round_per_number'),
+            model_name="round",
+            constraint=models.UniqueConstraint(fields=("competition", "number"), name="one_round_per_number"),
         ),
         migrations.AddConstraint(
-            model_name='phase',
-            constraint=models.UniqueConstraint(fields=('round', 'number'), name='one_phase_per_number'),
+            model_name="phase",
+            constraint=models.UniqueConstraint(fields=("round", "number"), name="one_phase_per_number"),
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('phase', 'dataset'), name='a_dataset_once_in_a_phase'),
+            model_name="task",
+            constraint=models.UniqueConstraint(fields=("phase", "dataset"), name="a_dataset_once_in_a_phase"),
         ),
     ]

@@ -5,33 +5,66 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('competitions', '0001_initial'),
-        ('submissions', '0001_initial'),
+        ("competitions", "0001_initial"),
+        ("submissions", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='LeaderboardRow',
+            name="LeaderboardRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('part', models.CharField(max_length=5)),
-                ('rank', models.PositiveIntegerField(blank=True, help_text='Empty for baselines and the unranked.', null=True)),
-                ('mean_rank', models.FloatField()),
-                ('mean_score', models.FloatField()),
-                ('cells', models.JSONField(default=list)),
-                ('entries', models.PositiveIntegerField(default=0, help_text='Accepted submissions of the entrant in the phase.')),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='competitions.entrant')),
-                ('phase', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leaderboard', to='competitions.phase')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='submissions.submission')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("part", models.CharField(max_length=5)),
+                (
+                    "rank",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="Empty for baselines and the unranked.", null=True
+                    ),
+                ),
+                ("mean_rank", models.FloatField()),
+                ("mean_score", models.FloatField()),
+                ("cells", models.JSONField(default=list)),
+                (
+                    "entries",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Accepted submissions of the entrant in the phase."
+                    ),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="competitions.entrant",
+                    ),
+                ),
+                (
+                    "phase",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leaderboard",
+                        to="competitions.phase",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="submissions.submission",
+                    ),
+                ),
             ],
             options={
-                'ordering': [models.OrderBy(models.F('rank'), nulls_last=True), 'mean_rank', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('phase', 'entrant'), name='one_row_per_entrant')],
+                "ordering": [models.OrderBy(models.F("rank"), nulls_last=True), "mean_rank", "id"],
+                "constraints": [models.UniqueConstraint(fields=("phase", "entrant"), name="one_row_per_entrant")],
             },
         ),
     ]

@@ -2,194 +2,420 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import submissions.models.runs
-import submissions.models.submission
 from django.conf import settings
 from django.db import migrations, models
 
+import submissions.models.runs
+import submissions.models.submission
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('competitions', '0001_initial'),
-        ('datasets', '0001_initial'),
+        ("competitions", "0001_initial"),
+        ("datasets", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('order', models.PositiveIntegerField(default=0, help_text="The task's place in its phase.")),
-                ('source', models.CharField(choices=[('code', "the submission's code is run"), ('results', "the submission's own predictions are scored")], max_length=8)),
-                ('dataset_name', models.CharField(help_text='The name the program and its files use.', max_length=80)),
-                ('metric', models.CharField(choices=[('R2', 'R2: coefficient of determination'), ('ABS', 'ABS: one minus relative absolute error'), ('BAC', 'BAC: balanced accuracy'), ('AUC', 'AUC: area under the ROC curve'), ('F1', 'F1: harmonic mean of precision and recall'), ('PAC', 'PAC: probabilistic accuracy')], max_length=3)),
-                ('budget_json', models.JSONField()),
-                ('image', models.CharField(blank=True, max_length=200)),
-                ('seed', models.PositiveIntegerField(default=0)),
-                ('any_time', models.BooleanField(default=True)),
-                ('resource_class', models.SlugField(default='default', max_length=40)),
-                ('is_rerun', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('queued', 'queued'), ('claimed', 'starting'), ('running', 'running'), ('collected', 'waiting for its score'), ('scoring', 'scoring'), ('finished', 'finished'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
-                ('deadline', models.DateTimeField(blank=True, help_text='When the reconciler looks after this state.', null=True)),
-                ('reason', models.CharField(blank=True, choices=[('timed_out', 'out of time'), ('out_of_memory', 'out of memory'), ('crashed', 'the program failed'), ('no_predictions', 'no predictions'), ('bad_predictions', 'predictions cannot be scored'), ('output_too_large', 'too much output'), ('refused', 'refused at the door'), ('ingestion_failed', "the organizer's ingestion program failed"), ('scoring_failed', "the organizer's scoring program failed"), ('infrastructure', 'our infrastructure failed'), ('cancelled', 'cancelled')], max_length=20)),
-                ('sentence', models.TextField(blank=True, help_text='What the participant may read about the state.')),
-                ('attempt_number', models.PositiveIntegerField(default=0)),
-                ('scoring_tries', models.PositiveIntegerField(default=0)),
-                ('queued_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('rung_at', models.DateTimeField(blank=True, help_text='When its doorbell was last rung.', null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('cancel_asked', models.BooleanField(default=False)),
-                ('wall_seconds', models.FloatField(blank=True, null=True)),
-                ('cpu_seconds', models.FloatField(blank=True, null=True)),
-                ('peak_memory_bytes', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('log', models.FileField(blank=True, max_length=200, upload_to=submissions.models.runs.run_path)),
-                ('log_tail', models.TextField(blank=True)),
-                ('dataset_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='datasets.datasetversion')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='competitions.task')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("order", models.PositiveIntegerField(default=0, help_text="The task's place in its phase.")),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("code", "the submission's code is run"),
+                            ("results", "the submission's own predictions are scored"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "dataset_name",
+                    models.CharField(help_text="The name the program and its files use.", max_length=80),
+                ),
+                (
+                    "metric",
+                    models.CharField(
+                        choices=[
+                            ("R2", "R2: coefficient of determination"),
+                            ("ABS", "ABS: one minus relative absolute error"),
+                            ("BAC", "BAC: balanced accuracy"),
+                            ("AUC", "AUC: area under the ROC curve"),
+                            ("F1", "F1: harmonic mean of precision and recall"),
+                            ("PAC", "PAC: probabilistic accuracy"),
+                        ],
+                        max_length=3,
+                    ),
+                ),
+                ("budget_json", models.JSONField()),
+                ("image", models.CharField(blank=True, max_length=200)),
+                ("seed", models.PositiveIntegerField(default=0)),
+                ("any_time", models.BooleanField(default=True)),
+                ("resource_class", models.SlugField(default="default", max_length=40)),
+                ("is_rerun", models.BooleanField(default=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("claimed", "starting"),
+                            ("running", "running"),
+                            ("collected", "waiting for its score"),
+                            ("scoring", "scoring"),
+                            ("finished", "finished"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "deadline",
+                    models.DateTimeField(
+                        blank=True, help_text="When the reconciler looks after this state.", null=True
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("timed_out", "out of time"),
+                            ("out_of_memory", "out of memory"),
+                            ("crashed", "the program failed"),
+                            ("no_predictions", "no predictions"),
+                            ("bad_predictions", "predictions cannot be scored"),
+                            ("output_too_large", "too much output"),
+                            ("refused", "refused at the door"),
+                            ("ingestion_failed", "the organizer's ingestion program failed"),
+                            ("scoring_failed", "the organizer's scoring program failed"),
+                            ("infrastructure", "our infrastructure failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "sentence",
+                    models.TextField(blank=True, help_text="What the participant may read about the state."),
+                ),
+                ("attempt_number", models.PositiveIntegerField(default=0)),
+                ("scoring_tries", models.PositiveIntegerField(default=0)),
+                ("queued_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "rung_at",
+                    models.DateTimeField(blank=True, help_text="When its doorbell was last rung.", null=True),
+                ),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("cancel_asked", models.BooleanField(default=False)),
+                ("wall_seconds", models.FloatField(blank=True, null=True)),
+                ("cpu_seconds", models.FloatField(blank=True, null=True)),
+                ("peak_memory_bytes", models.PositiveBigIntegerField(blank=True, null=True)),
+                (
+                    "log",
+                    models.FileField(blank=True, max_length=200, upload_to=submissions.models.runs.run_path),
+                ),
+                ("log_tail", models.TextField(blank=True)),
+                (
+                    "dataset_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="datasets.datasetversion",
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="competitions.task",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['order', 'id'],
+                "ordering": ["order", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Prediction',
+            name="Prediction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('attempt_number', models.PositiveIntegerField(default=0)),
-                ('part', models.CharField(max_length=5)),
-                ('number', models.IntegerField(blank=True, help_text='Of an any-time run; empty: unnumbered.', null=True)),
-                ('name', models.CharField(max_length=120)),
-                ('seconds', models.FloatField(blank=True, help_text='Since the clock started.', null=True)),
-                ('file', models.FileField(max_length=200, upload_to=submissions.models.runs.run_path)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('counts', models.BooleanField(default=False, help_text='The one whose score stands for the run.')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='predictions', to='submissions.run')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("attempt_number", models.PositiveIntegerField(default=0)),
+                ("part", models.CharField(max_length=5)),
+                (
+                    "number",
+                    models.IntegerField(blank=True, help_text="Of an any-time run; empty: unnumbered.", null=True),
+                ),
+                ("name", models.CharField(max_length=120)),
+                ("seconds", models.FloatField(blank=True, help_text="Since the clock started.", null=True)),
+                ("file", models.FileField(max_length=200, upload_to=submissions.models.runs.run_path)),
+                ("sha256", models.CharField(max_length=64)),
+                ("size", models.PositiveBigIntegerField()),
+                (
+                    "counts",
+                    models.BooleanField(default=False, help_text="The one whose score stands for the run."),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="predictions",
+                        to="submissions.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['part', 'number'],
+                "ordering": ["part", "number"],
             },
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(help_text='1, 2, 3 … of this entrant in this competition.')),
-                ('received_at', models.DateTimeField(help_text='When the upload was complete; decides what is the latest.')),
-                ('archive', models.FileField(max_length=200, upload_to=submissions.models.submission.archive_path)),
-                ('filename', models.CharField(max_length=200)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('kind', models.CharField(choices=[('code', 'code'), ('results', 'results'), ('both', 'code and results')], max_length=8)),
-                ('interface', models.CharField(blank=True, help_text='model or metadata, for code.', max_length=10)),
-                ('notes', models.JSONField(default=list, help_text='What the door dropped or noticed.')),
-                ('comment', models.CharField(blank=True, max_length=200)),
-                ('state', models.CharField(choices=[('active', 'in progress'), ('finished', 'finished'), ('failed', 'failed'), ('lost', 'lost to our infrastructure'), ('cancelled', 'cancelled')], default='active', max_length=10)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('uses_quota', models.BooleanField(default=True)),
-                ('disqualified_at', models.DateTimeField(blank=True, null=True)),
-                ('is_kit_code', models.BooleanField(default=False, help_text="The starting kit's own code, put in by a command: may run unconfined.")),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='competitions.entrant')),
-                ('phase', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='competitions.phase')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                (
+                    "number",
+                    models.PositiveIntegerField(help_text="1, 2, 3 … of this entrant in this competition."),
+                ),
+                (
+                    "received_at",
+                    models.DateTimeField(help_text="When the upload was complete; decides what is the latest."),
+                ),
+                (
+                    "archive",
+                    models.FileField(max_length=200, upload_to=submissions.models.submission.archive_path),
+                ),
+                ("filename", models.CharField(max_length=200)),
+                ("sha256", models.CharField(max_length=64)),
+                ("size", models.PositiveBigIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("code", "code"), ("results", "results"), ("both", "code and results")],
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "interface",
+                    models.CharField(blank=True, help_text="model or metadata, for code.", max_length=10),
+                ),
+                ("notes", models.JSONField(default=list, help_text="What the door dropped or noticed.")),
+                ("comment", models.CharField(blank=True, max_length=200)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("active", "in progress"),
+                            ("finished", "finished"),
+                            ("failed", "failed"),
+                            ("lost", "lost to our infrastructure"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("uses_quota", models.BooleanField(default=True)),
+                ("disqualified_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "is_kit_code",
+                    models.BooleanField(
+                        default=False,
+                        help_text="The starting kit's own code, put in by a command: may run unconfined.",
+                    ),
+                ),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="competitions.entrant",
+                    ),
+                ),
+                (
+                    "phase",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="competitions.phase",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-received_at', '-id'],
+                "ordering": ["-received_at", "-id"],
             },
         ),
         migrations.AddField(
-            model_name='run',
-            name='submission',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='submissions.submission'),
+            model_name="run",
+            name="submission",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="submissions.submission"
+            ),
         ),
         migrations.CreateModel(
-            name='Worker',
+            name="Worker",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80, unique=True)),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('resource_class', models.SlugField(default='default', max_length=40)),
-                ('is_trusted', models.BooleanField(default=False, help_text='May run blind phases.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('seen_at', models.DateTimeField(blank=True, null=True)),
-                ('sandbox', models.CharField(blank=True, max_length=20)),
-                ('cores', models.PositiveIntegerField(blank=True, null=True)),
-                ('memory_bytes', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('competitions', models.ManyToManyField(blank=True, help_text='Empty: runs of all competitions.', to='competitions.competition')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("name", models.CharField(max_length=80, unique=True)),
+                ("token_hash", models.CharField(max_length=64, unique=True)),
+                ("resource_class", models.SlugField(default="default", max_length=40)),
+                ("is_trusted", models.BooleanField(default=False, help_text="May run blind phases.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("seen_at", models.DateTimeField(blank=True, null=True)),
+                ("sandbox", models.CharField(blank=True, max_length=20)),
+                ("cores", models.PositiveIntegerField(blank=True, null=True)),
+                ("memory_bytes", models.PositiveBigIntegerField(blank=True, null=True)),
+                (
+                    "competitions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Empty: runs of all competitions.",
+                        to="competitions.competition",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('secret_hash', models.CharField(max_length=64)),
-                ('outcome', models.CharField(choices=[('open', 'in progress'), ('reported', 'reported'), ('lost', 'its worker was not heard any more'), ('released', 'given back by its worker'), ('cancelled', 'cancelled')], default='open', max_length=10)),
-                ('claimed_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('heard_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('wall_seconds', models.FloatField(default=0.0)),
-                ('cpu_seconds', models.FloatField(default=0.0)),
-                ('memory_bytes', models.PositiveBigIntegerField(default=0)),
-                ('log_tail', models.TextField(blank=True)),
-                ('note', models.TextField(blank=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='submissions.run')),
-                ('worker', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attempts', to='submissions.worker')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("secret_hash", models.CharField(max_length=64)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("open", "in progress"),
+                            ("reported", "reported"),
+                            ("lost", "its worker was not heard any more"),
+                            ("released", "given back by its worker"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("claimed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("heard_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("wall_seconds", models.FloatField(default=0.0)),
+                ("cpu_seconds", models.FloatField(default=0.0)),
+                ("memory_bytes", models.PositiveBigIntegerField(default=0)),
+                ("log_tail", models.TextField(blank=True)),
+                ("note", models.TextField(blank=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="attempts",
+                        to="submissions.run",
+                    ),
+                ),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="attempts",
+                        to="submissions.worker",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
+                "ordering": ["number"],
             },
         ),
         migrations.CreateModel(
-            name='Score',
+            name="Score",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('part', models.CharField(max_length=5)),
-                ('metric', models.CharField(max_length=3)),
-                ('convention', models.CharField(default='chapter', max_length=10)),
-                ('value', models.FloatField(help_text='Normalised.')),
-                ('raw', models.FloatField()),
-                ('stderr', models.FloatField(blank=True, null=True)),
-                ('left_out', models.PositiveIntegerField(default=0)),
-                ('replicates', models.BinaryField(help_text='float32, bootstrap values of `value`.', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='submissions.run')),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("part", models.CharField(max_length=5)),
+                ("metric", models.CharField(max_length=3)),
+                ("convention", models.CharField(default="chapter", max_length=10)),
+                ("value", models.FloatField(help_text="Normalised.")),
+                ("raw", models.FloatField()),
+                ("stderr", models.FloatField(blank=True, null=True)),
+                ("left_out", models.PositiveIntegerField(default=0)),
+                (
+                    "replicates",
+                    models.BinaryField(help_text="float32, bootstrap values of `value`.", null=True),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scores",
+                        to="submissions.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'part'), name='one_score_per_part')],
+                "constraints": [models.UniqueConstraint(fields=("run", "part"), name="one_score_per_part")],
             },
         ),
         migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['phase', 'entrant', '-received_at'], name='submissions_phase_i_acbf4f_idx'),
+            model_name="submission",
+            index=models.Index(fields=["phase", "entrant", "-received_at"], name="submissions_phase_i_acbf4f_idx"),
         ),
         migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('entrant', 'number'), name='one_submission_per_number'),
+            model_name="submission",
+            constraint=models.UniqueConstraint(fields=("entrant", "number"), name="one_submission_per_number"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'deadline'], name='submissions_state_b822b9_idx'),
+            model_name="run",
+            index=models.Index(fields=["state", "deadline"], name="submissions_state_b822b9_idx"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'resource_class', 'queued_at'], name='submissions_state_83dacb_idx'),
+            model_name="run",
+            index=models.Index(
+                fields=["state", "resource_class", "queued_at"], name="submissions_state_83dacb_idx"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('submission', 'task'), name='one_run_per_task'),
+            model_name="run",
+            constraint=models.UniqueConstraint(fields=("submission", "task"), name="one_run_per_task"),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='one_attempt_per_number'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(fields=("run", "number"), name="one_attempt_per_number"),
         ),
     ]

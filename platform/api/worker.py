@@ -1,0 +1,252 @@
+"""The protocol of compute workers: announce, claim, heartbeat, upload, report.
+
+A worker proves itself by its token; from the claim on, every call must also carry the secret of that attempt,
+so that a worker which lost its run cannot speak for it any more.
+"""
+
+import hmac
+import logging
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from ninja import NinjaAPI, Schema
+from ninja.errors import HttpError
+from ninja.security import HttpBearer
+from pydantic import Field
+
+from api import transfer
+from submissions import dispatch, reports
+from submissions.models import Attempt, Run, RunState, Worker
+from submissions.models.worker import token_hash
+from submissions.transitions import move
+
+log = logging.getLogger(__name__)
+
+
+class WorkerToken(HttpBearer):
+    """`Authorization: Bearer <token>` of a worker that was not revoked."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Worker | None:
+        return Worker.by_token(token)
+
+
+api = NinjaAPI(
+    title="Podium worker protocol",
+    version="1",
+    auth=WorkerToken(),
+    urls_namespace="worker",
+    docs_url=None,
+    openapi_url=None,
+)
+
+
+class Announcement(Schema):
+    """What a worker is and has."""
+
+    sandbox: str = Field(max_length=20, pattern="^(docker|bubblewrap|unconfined)$")
+    cores: int = Field(ge=1, le=4096)
+    memory_bytes: int = Field(ge=1, le=2**50)
+
+
+class OfAttempt(Schema):
+    """What every call about a claimed run carries."""
+
+    attempt: int
+    secret: str = Field(max_length=100)
+
+
+class Heartbeat(OfAttempt):
+    """How the run is doing."""
+
+    started: bool = False
+    wall_seconds: float = Field(0.0, ge=0)
+    cpu_seconds: float = Field(0.0, ge=0)
+    memory_bytes: int = Field(0, ge=0)
+    log_tail: str = Field("", max_length=20_000)
+
+
+class Upload(OfAttempt):
+    """A file that the worker wants to send."""
+
+    name: str = Field(max_length=200)
+    size: int = Field(ge=0)
+
+
+class Report(OfAttempt, reports.Report):
+    """The end of an attempt."""
+
+
+@api.post("announce")
+def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
+    """A worker says that it lives and what it has; answers which queues are its own."""
+    worker: Worker = request.auth  # type: ignore[attr-defined]
+    is_new = not worker.is_alive(timezone.now()) or worker.sandbox != body.sandbox
+    Worker.objects.filter(pk=worker.pk).update(
+        seen_at=timezone.now(), sandbox=body.sandbox, cores=body.cores, memory_bytes=body.memory_bytes
+    )
+    if is_new:
+        dispatch.ring()
+    return {
+        "worker": worker.name,
+        "resource_class": worker.resource_class,
+        "trusted": worker.is_trusted,
+        "heartbeat_seconds": settings.HEARTBEAT.total_seconds(),
+    }
+
+
+@api.post("runs/{int:run_id}/claim")
+def claim(request: HttpRequest, run_id: int) -> Any:
+    """Take a queued run. Exactly one worker wins; the others get 409 and wait for the next doorbell."""
+    worker: Worker = request.auth  # type: ignore[attr-defined]
+    run = (
+        Run.objects.select_related("submission__phase", "task__phase__round__competition", "dataset_version")
+        .filter(pk=run_id)
+        .first()
+    )
+    if run is None or run.state != RunState.QUEUED:
+        raise HttpError(409, "This run is not waiting.")
+    why_not = dispatch.refusal(worker, run)
+    if why_not:
+        raise HttpError(409, f"This worker {why_not}.")
+    secret = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        number = run.attempt_number + 1
+        won = move(
+            run,
+            RunState.QUEUED,
+            RunState.CLAIMED,
+            attempt_number=number,
+            deadline=timezone.now() + settings.LEASE,
+            sentence=f"Is being prepared by {worker.name}.",
+        )
+        if not won:
+            raise HttpError(409, "Another worker was faster.")
+        Attempt.objects.create(run=run, number=number, worker=worker, secret_hash=token_hash(secret))
+    return _inputs(run, number, secret)
+
+
+def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
+    version = run.dataset_version
+    phase = run.submission.phase
+    return {
+        "run": run.pk,
+        "attempt": attempt,
+        "secret": secret,
+        "dataset": {
+            "url": transfer.download_link(version.public_zip),
+            "sha256": version.public_sha256,
+            "name": version.name,
+            "alias": run.dataset_name,
+            "metric": run.metric,
+            "rows": {part: version.rows(part) for part in version.parts()},
+            "columns": version.target_num,
+        },
+        "archive": {
+            "url": transfer.download_link(run.submission.archive),
+            "sha256": run.submission.sha256,
+        },
+        "budget": run.budget_json,
+        "image": run.image,
+        "seed": run.seed,
+        "any_time": run.any_time,
+        "load_models": phase.allow_saved_models and not phase.is_hidden,
+    }
+
+
+def _attempt_of(request: HttpRequest, run_id: int, body: OfAttempt) -> Run:
+    """The run, if this worker still holds it by this attempt; 410 tells the worker to stop."""
+    run = Run.objects.select_related("submission__phase", "dataset_version").filter(pk=run_id).first()
+    attempt = run and run.attempts.filter(number=body.attempt, worker=request.auth).first()  # type: ignore[attr-defined,misc]
+    if attempt is None or not hmac.compare_digest(attempt.secret_hash, token_hash(body.secret)):
+        raise HttpError(404, "This worker has no such attempt.")
+    if run.attempt_number != body.attempt or attempt.outcome != Attempt.Outcome.OPEN:
+        raise HttpError(410, "This attempt has ended.")
+    return run
+
+
+@api.post("runs/{int:run_id}/heartbeat")
+def heartbeat(request: HttpRequest, run_id: int, body: Heartbeat) -> dict[str, Any]:
+    """Prolong the lease, show how the run does, and bring back whether it was cancelled."""
+    run = _attempt_of(request, run_id, body)
+    now = timezone.now()
+    fields: dict[str, Any] = {"deadline": now + settings.LEASE}
+    if body.started:
+        # The lease covers a worker that dies; this bounds one that lives but never ends its run.
+        over = run.started_at and now > run.started_at + timedelta(seconds=run.budget.wall_seconds * 2 + 900)
+        if over:
+            raise HttpError(410, "This attempt is far over its time.")
+        fields["log_tail"] = body.log_tail[-20_000:]
+        if run.state == RunState.CLAIMED:
+            sentence = "Is running."
+            move(run, RunState.CLAIMED, RunState.RUNNING, started_at=now, sentence=sentence, **fields)
+    Run.objects.filter(pk=run.pk, attempt_number=body.attempt, state=run.state).update(**fields)
+    run.attempts.filter(number=body.attempt).update(
+        heard_at=now,
+        wall_seconds=body.wall_seconds,
+        cpu_seconds=body.cpu_seconds,
+        memory_bytes=body.memory_bytes,
+    )
+    Worker.objects.filter(pk=request.auth.pk).update(seen_at=now)  # type: ignore[attr-defined]
+    return {"cancel": run.cancel_asked}
+
+
+@api.post("runs/{int:run_id}/uploads")
+def ask_to_upload(request: HttpRequest, run_id: int, body: Upload) -> dict[str, str]:
+    """A link to send one file of the run."""
+    run = _attempt_of(request, run_id, body)
+    limit = reports.upload_limit(run, body.name)
+    if body.size > limit:
+        raise HttpError(413, f"{body.name} has {body.size} bytes; the limit for this run is {limit}.")
+    return {"url": transfer.upload_link(run.pk, body.attempt, body.name, body.size)}
+
+
+@api.post("runs/{int:run_id}/report")
+def report(request: HttpRequest, run_id: int, body: Report) -> dict[str, str]:
+    """The end of an attempt: what the run left, by name, size and SHA-256, and how it ended."""
+    run = _attempt_of(request, run_id, body)
+    kept: dict[str, str] = {}
+    try:
+        for file in body.files():
+            kept[file.name] = transfer.keep(run.pk, body.attempt, file.name, sha256=file.sha256, size=file.size)
+        taken = reports.take(run, body.attempt, body, kept)
+    except transfer.Mismatch as problem:
+        reports.drop(kept)
+        raise HttpError(409, str(problem)) from problem
+    except BaseException:
+        reports.drop(kept)
+        raise
+    transfer.discard_incoming(run.pk, body.attempt)
+    if not taken:
+        reports.drop(kept)
+        raise HttpError(410, "This attempt has ended.")
+    return {"state": run.state}
+
+
+def files(request: HttpRequest, token: str) -> HttpResponse:
+    """Read (GET) or write (PUT) the one object that a link names."""
+    if request.method == "GET":
+        ticket = transfer.read_ticket(token, "get")
+        if ticket is None or not default_storage.exists(ticket.name):
+            return JsonResponse({"detail": "This link is not valid any more."}, status=403)
+        return FileResponse(default_storage.open(ticket.name, "rb"), content_type="application/octet-stream")
+    if request.method == "PUT":
+        return _receive(request, transfer.read_ticket(token, "put"))
+    return JsonResponse({"detail": "GET or PUT."}, status=405)
+
+
+def _receive(request: HttpRequest, ticket: transfer.Ticket | None) -> HttpResponse:
+    if ticket is None:
+        return JsonResponse({"detail": "This link is not valid any more."}, status=403)
+    length = int(request.headers.get("Content-Length") or -1)
+    if length != ticket.size:
+        return JsonResponse({"detail": f"The link is for {ticket.size} bytes."}, status=400)
+    if default_storage.exists(ticket.name):
+        default_storage.delete(ticket.name)
+    default_storage.save(ticket.name, transfer.Body(request, length))
+    return HttpResponse(status=204)

@@ -1,0 +1,146 @@
+"""The door: size, kind and content of an archive, before anything is stored.
+
+A refused archive costs no quota and leaves nothing behind. What is accepted here is opened again by the worker,
+with the same code, from the same bytes.
+"""
+
+import hashlib
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+
+from accounts.refusals import Refused
+from competitions.models import Phase, Task
+from datasets.models import DatasetVersion
+from ingestion.archive import Contents, Recognised, RefusedArchive, open_archive, recognise
+from scoring import BadPredictionError
+from scoring.reading import read_table
+from submissions.models import Submission
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """A well-formed prediction file of a results archive."""
+
+    name: str
+    part: str
+    path: Path
+    sha256: str
+    size: int
+
+
+@dataclass
+class AtTheDoor:
+    """What an archive is. `results` maps a task's id to its prediction files; valid inside `examined`."""
+
+    kind: str
+    interface: str
+    sha256: str
+    size: int
+    notes: list[str] = field(default_factory=list)
+    results: dict[int, list[ResultFile]] = field(default_factory=dict)
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class examined:
+    """Context manager: opens an archive in a folder of its own and tells what it is; raises Refused.
+
+    The unpacked files are gone when the context ends, however it ends.
+    """
+
+    def __init__(self, archive: Path, phase: Phase, tasks: list[Task]) -> None:
+        self.archive, self.phase, self.tasks = archive, phase, tasks
+        self.folder: Path | None = None
+
+    def __enter__(self) -> AtTheDoor:
+        self.folder = Path(tempfile.mkdtemp(prefix="door-", dir=settings.FILE_UPLOAD_TEMP_DIR))
+        try:
+            return self._examine(self.folder / "contents")
+        except BaseException:
+            self._clean()
+            raise
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._clean()
+
+    def _clean(self) -> None:
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _examine(self, destination: Path) -> AtTheDoor:
+        size = self.archive.stat().st_size
+        if size == 0:
+            raise Refused("The uploaded file is empty.", mend="Upload the zip that `kit.py pack` made.")
+        if size > settings.MAX_ARCHIVE_BYTES:
+            limit = settings.MAX_ARCHIVE_BYTES // 2**20
+            raise Refused(f"The archive is larger than the limit of {limit} MiB.", status=413)
+        try:
+            contents = open_archive(self.archive, destination)
+            found = recognise(contents, [task.name for task in self.tasks])
+        except RefusedArchive as refusal:
+            raise Refused(str(refusal)) from refusal
+        self._check_kind(found)
+        door = AtTheDoor(
+            kind=found.kind,
+            interface=found.interface or "",
+            sha256=file_sha256(self.archive),
+            size=size,
+            notes=[*contents.notes, *found.notes],
+        )
+        self._read_results(contents, found, door)
+        return door
+
+    def _check_kind(self, found: Recognised) -> None:
+        if found.kind == "json_model":
+            raise Refused(
+                "This phase does not take a model.json.",
+                mend="Put a model.py, or a metadata file with a command, at the root of the zip.",
+            )
+        accepts = self.phase.accepts
+        if accepts == Phase.Accepts.CODE and found.kind == Submission.Kind.RESULTS:
+            raise Refused(f"{self.phase.title} takes code only, and this archive holds prediction files only.")
+        if accepts == Phase.Accepts.RESULTS and found.kind == Submission.Kind.CODE:
+            raise Refused(f"{self.phase.title} takes prediction files only, and this archive holds none.")
+
+    def _read_results(self, contents: Contents, found: Recognised, door: AtTheDoor) -> None:
+        """Check every prediction file against its dataset, each dataset by itself."""
+        for task in self.tasks:
+            files = found.predictions.get(task.name, {})
+            version = task.dataset.current
+            if not files or version is None:
+                continue
+            try:
+                door.results[task.pk] = self._well_formed(contents.root, files, version)
+            except (BadPredictionError, Refused) as problem:
+                if found.kind == Submission.Kind.RESULTS:
+                    raise Refused(
+                        str(problem), mend="Nothing was counted; mend the file and submit again."
+                    ) from problem
+                door.notes.append(f"{problem} The code is run on {task.name} instead.")
+        if found.kind == Submission.Kind.RESULTS and not door.results:
+            names = ", ".join(f"{task.name}_valid.predict" for task in self.tasks[:3])
+            raise Refused(
+                "The archive holds no prediction file of this phase's datasets.",
+                mend=f"Files are named like {names}.",
+            )
+
+    def _well_formed(self, root: Path, files: dict[str, str], version: DatasetVersion) -> list[ResultFile]:
+        feedback = self.phase.feedback_part
+        if feedback not in files and version.rows(feedback):
+            raise Refused(f"{version.name} has no file for the {feedback} part.")
+        results = []
+        for part, relative in files.items():
+            if not version.rows(part):
+                continue
+            path = root / relative
+            read_table(path, what="prediction", shape=(version.rows(part), version.target_num))
+            results.append(ResultFile(path.name, part, path, file_sha256(path), path.stat().st_size))
+        return results

@@ -1,0 +1,160 @@
+"""Scoring a collected run with the hidden solutions, on the site's own queue.
+
+Never in the process, container or user that ran the participant's code.
+"""
+
+import hashlib
+import hmac
+import logging
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+import scoring
+from scoring.reading import read_table
+from submissions import doorbell, signals
+from submissions.models import Prediction, Run, RunState, Score
+from submissions.transitions import end_run, move, settle
+
+log = logging.getLogger(__name__)
+
+
+def bootstrap_seed(run: Run, part: str) -> int:
+    """The seed of the resamples: the same for every entrant of a task, unknown outside the site."""
+    text = f"bootstrap:{run.task_id}:{run.dataset_version_id}:{part}"
+    digest = hmac.new(settings.SECRET_KEY.encode(), text.encode(), hashlib.sha256).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+@contextmanager
+def local_copy(field_file: Any, name: str) -> Iterator[Path]:
+    """A path to a stored file under a given name, whatever the storage is; gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="score-", dir=settings.FILE_UPLOAD_TEMP_DIR))
+    try:
+        path = folder / Path(name).name
+        with field_file.storage.open(field_file.name, "rb") as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target, 2**20)
+        yield path
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def counting_predictions(run: Run) -> list[Prediction]:
+    """The predictions whose score stands for the run.
+
+    Numbered files beat unnumbered ones, and of the numbers the highest that is complete in all parts counts.
+    A results archive may leave out a part; what is there counts.
+    """
+    predictions = list(run.predictions.all())
+    if run.source == Run.Source.RESULTS:
+        return predictions
+    parts = set(run.dataset_version.parts())
+    by_number: dict[int | None, list[Prediction]] = {}
+    for prediction in predictions:
+        by_number.setdefault(prediction.number, []).append(prediction)
+    complete = [number for number, files in by_number.items() if {file.part for file in files} >= parts]
+    if not complete:
+        return []
+    best = max(complete, key=lambda number: -1 if number is None else number)
+    return by_number[best]
+
+
+def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None":
+    """Compute the score of one prediction; None where the part has no solution."""
+    version = run.dataset_version
+    solution_file = version.solution(prediction.part)
+    if not solution_file:
+        return None
+    with (
+        local_copy(solution_file, f"{run.dataset_name}_{prediction.part}.solution") as solution_path,
+        local_copy(prediction.file, prediction.name) as prediction_path,
+    ):
+        solution = read_table(solution_path, what="solution")
+        predicted = read_table(prediction_path, what="prediction", shape=solution.shape)
+    return scoring.score(
+        solution,
+        predicted,
+        task=version.task_kind,
+        metric=run.metric,
+        seed=bootstrap_seed(run, prediction.part),
+    )
+
+
+def score_run(run_id: int) -> None:
+    """Score one collected run: compare-and-set to scoring, compute, store scores and ranks in one transaction."""
+    run = Run.objects.select_related("dataset_version", "task", "submission__phase").filter(pk=run_id).first()
+    deadline = timezone.now() + settings.SCORING_LEASE
+    if run is None or not move(
+        run,
+        RunState.COLLECTED,
+        RunState.SCORING,
+        deadline=deadline,
+        scoring_tries=run.scoring_tries + 1,
+        sentence="Is being scored.",
+    ):
+        return
+    try:
+        predictions = counting_predictions(run)
+        found = [(prediction, score_prediction(run, prediction)) for prediction in predictions]
+    except scoring.BadPredictionError as problem:
+        with transaction.atomic():
+            end_run(run, RunState.FAILED, reason="bad_predictions", sentence=str(problem))
+            settle(run.submission)
+        return
+    except Exception:
+        # Ours, not the participant's: the reconciler tries again when the lease is over.
+        log.exception("scoring run %s failed", run.pk)
+        move(run, RunState.SCORING, RunState.SCORING, deadline=timezone.now())
+        return
+    store_scores(run, [(prediction, score) for prediction, score in found if score is not None])
+
+
+def store_scores(run: Run, found: "list[tuple[Prediction, scoring.Score]]") -> None:
+    """Keep the scores and finish the run; the board changes in the same transaction."""
+    with transaction.atomic():
+        if not found:
+            end_run(
+                run,
+                RunState.FAILED,
+                reason="no_predictions",
+                sentence="No prediction was complete for every part of the dataset.",
+            )
+            settle(run.submission)
+            return
+        sentence = run.sentence if run.reason else "Finished."
+        finished = move(
+            run,
+            RunState.SCORING,
+            RunState.FINISHED,
+            ended_at=timezone.now(),
+            deadline=None,
+            sentence=sentence,
+        )
+        if not finished:
+            return
+        run.scores.all().delete()
+        for prediction, score in found:
+            replicates = score.replicates
+            Score.objects.create(
+                run=run,
+                part=prediction.part,
+                metric=score.metric,
+                convention=score.convention,
+                value=score.value,
+                raw=score.raw,
+                stderr=score.stderr,
+                left_out=score.left_out,
+                replicates=None if replicates is None else np.asarray(replicates, dtype="<f4").tobytes(),
+            )
+            Prediction.objects.filter(pk=prediction.pk).update(counts=True)
+        signals.scored.send(sender=Run, run=run)
+        settle(run.submission)
+        transaction.on_commit(doorbell.ring_dispatcher)

@@ -1,0 +1,23 @@
+"""The site's Celery tasks: they take ids, look at the database again, and call."""
+
+from celery import shared_task
+
+from submissions import dispatch, reconciler, scoring
+
+
+@shared_task(name="submissions.score_run")
+def score_run(run_id: int) -> None:
+    """Score a collected run."""
+    scoring.score_run(run_id)
+
+
+@shared_task(name="submissions.dispatch")
+def ring() -> None:
+    """Give queued runs to idle workers."""
+    dispatch.ring()
+
+
+@shared_task(name="submissions.reconcile")
+def reconcile() -> None:
+    """Look after everything whose deadline has passed."""
+    reconciler.reconcile()

@@ -1,0 +1,78 @@
+"""Changes of state, each a compare-and-set: one row changed means the caller won."""
+
+import datetime as dt
+
+from django.utils import timezone
+
+from submissions import signals
+from submissions.models import Attempt, Run, RunState, Submission
+from submissions.models.runs import ENDED
+
+REFUNDS_A_DAY = 2
+
+
+def move(run: Run, old: str | tuple[str, ...], new: str, **fields: object) -> bool:
+    """Change a run's state if it is still `old`; returns whether this caller did it."""
+    states = (old,) if isinstance(old, str) else old
+    changed = Run.objects.filter(pk=run.pk, state__in=states).update(state=new, **fields)
+    if changed:
+        run.state = new
+        for name, value in fields.items():
+            setattr(run, name, value)
+    return bool(changed)
+
+
+def end_run(run: Run, state: str, *, reason: str = "", sentence: str = "", **fields: object) -> bool:
+    """Bring a run that has not ended to a final state; the caller settles the submission after it."""
+    unfinished = tuple(value for value in RunState.values if value not in ENDED)
+    return move(
+        run,
+        unfinished,
+        state,
+        reason=reason,
+        sentence=sentence,
+        ended_at=timezone.now(),
+        deadline=None,
+        **fields,
+    )
+
+
+def end_attempt(run: Run, outcome: str, *, note: str = "") -> None:
+    """Close the run's open attempt."""
+    run.attempts.filter(outcome=Attempt.Outcome.OPEN).update(outcome=outcome, ended_at=timezone.now(), note=note)
+
+
+def settle(submission: Submission) -> None:
+    """Bring the submission's state in line with its runs and tell who listens. Call inside a transaction."""
+    # The lock makes two runs that end at once settle one after the other, so that the last one sees both.
+    submission = Submission.objects.select_for_update().get(pk=submission.pk)
+    runs = list(submission.runs.all())
+    if submission.is_active and runs and all(run.has_ended for run in runs):
+        submission.state = _final_state(runs)
+        submission.ended_at = timezone.now()
+        if submission.state == Submission.State.LOST and _may_refund(submission):
+            submission.uses_quota = False
+        submission.save(update_fields=["state", "ended_at", "uses_quota"])
+    signals.changed.send(sender=Submission, submission=submission)
+
+
+def _final_state(runs: list[Run]) -> str:
+    if any(run.state == RunState.CANCELLED for run in runs):
+        return Submission.State.CANCELLED
+    if any(run.reason == "infrastructure" for run in runs):
+        return Submission.State.LOST
+    if any(run.state == RunState.FINISHED for run in runs):
+        return Submission.State.FINISHED
+    return Submission.State.FAILED
+
+
+def _may_refund(submission: Submission) -> bool:
+    """Quota comes back for our failures at most twice a day, so that failing on purpose gains nothing."""
+    since = timezone.now() - dt.timedelta(days=1)
+    refunded = Submission.objects.filter(
+        entrant_id=submission.entrant_id,
+        state=Submission.State.LOST,
+        uses_quota=False,
+        ended_at__gte=since,
+    )
+    return refunded.count() < REFUNDS_A_DAY
