@@ -1,4 +1,4 @@
-"""Keep the checkout's virtual environment up to date. Runs before anything is installed: standard library only.
+"""Keep the checkout's virtual environment up to date. Runs before anything is installed: only standard library.
 
 The launcher starts this file as a script, in isolated mode. It ends with 0 when `.venv` is ready.
 """
@@ -59,9 +59,7 @@ def read_stamp(venv: Path) -> dict[str, str]:
 def is_current(venv: Path, wanted: dict[str, str]) -> bool:
     """Answer whether everything wanted is installed. More than that (the test tools) does no harm."""
     stamp = read_stamp(venv)
-    return (venv / "bin" / "python").exists() and all(
-        stamp.get(key) == value for key, value in wanted.items()
-    )
+    return (venv / "bin" / "python").exists() and all(stamp.get(key) == value for key, value in wanted.items())
 
 
 def prepare(root: Path, *, development: bool) -> bool:
@@ -143,9 +141,7 @@ def make_venv(venv: Path) -> None:
     command = [python, "-I", "-m", "venv", *([] if has_ensurepip else ["--without-pip"]), str(venv)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
-        raise CannotInstall(
-            f"{venv} could not be made:\n{made.stdout.strip()}\nOften this mends it:\n  {MEND}"
-        )
+        raise CannotInstall(f"{venv} could not be made:\n{made.stdout.strip()}\nOften this mends it:\n  {MEND}")
 
 
 def outer_pip(python: str) -> bool:
@@ -253,9 +249,7 @@ def main(arguments: list[str]) -> int:
         say(f"podium: {error}")
         return 1
     except PermissionError as error:
-        say(
-            f"podium: {error.filename} cannot be written; the checkout must belong to the user who starts it."
-        )
+        say(f"podium: {error.filename} cannot be written; the checkout must belong to the user who starts it.")
         return 1
     except KeyboardInterrupt:
         say("podium: interrupted; the next start installs again.")

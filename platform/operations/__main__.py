@@ -1,0 +1,145 @@
+"""`python -m operations demo | up | worker | test | doctor | images`: what the launcher calls."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from operations.parts import ROOT, common_environment
+from operations.terminal import say
+
+OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
+INTERRUPTED = 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the launcher's commands."""
+    top = argparse.ArgumentParser(prog="./podium", allow_abbrev=False)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="start everything with a demo competition")
+    demo.add_argument("--once", action="store_true", help="end after the leaderboard instead of serving")
+    demo.add_argument("--port", type=port_number, help="where the site listens (default: PODIUM_PORT or 8000)")
+    demo.set_defaults(run=run_demo)
+
+    up = commands.add_parser("up", help="start the site, its worker and a compute worker")
+    up.add_argument("--port", type=port_number, help="where the site listens (default: PODIUM_PORT or 8000)")
+    up.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+    up.add_argument("--no-compute", action="store_true", help="no compute worker on this machine")
+    up.set_defaults(run=run_up)
+
+    worker = commands.add_parser("worker", help="start a compute worker")
+    worker.add_argument("--name", help="how the site calls it (default: this machine's name)")
+    worker.set_defaults(run=run_worker)
+
+    test = commands.add_parser("test", help="run the test suite", add_help=False)
+    test.set_defaults(run=run_test)
+
+    doctor = commands.add_parser("doctor", help="say what is there and what is missing")
+    doctor.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    doctor.set_defaults(run=run_doctor)
+
+    images = commands.add_parser("images", help="build the sandbox image")
+    images.add_argument("--base", metavar="IMAGE", help="build upon this image, which has Python 3")
+    images.add_argument("--from-debian", action="store_true", help="make the base from Debian's packages")
+    images.set_defaults(run=run_images)
+    return top
+
+
+def port_number(text: str) -> int:
+    """Read a port; argparse turns the ValueError into a usage error."""
+    number = int(text)
+    if not 1 <= number <= 65535:
+        raise ValueError(text)
+    return number
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """Start the demo; with --once it ends after the leaderboard."""
+    from operations.demo import demo
+
+    return demo(port=options.port, once=options.once)
+
+
+def run_up(options: argparse.Namespace) -> int:
+    """Start an installation and keep it running."""
+    from operations.serving import up
+
+    return up(port=options.port, host=options.host, compute=not options.no_compute)
+
+
+def run_worker(options: argparse.Namespace) -> int:
+    """Start a compute worker and keep it running."""
+    from operations.serving import worker
+
+    return worker(name=options.name)
+
+
+def run_test(arguments: list[str]) -> int:
+    """Run pytest in the checkout, on a data folder of its own and without the operator's services."""
+    environment = common_environment()
+    for name in (
+        "BROKER_URL",
+        "COMPUTE_BROKER_URL",
+        "S3_BUCKET",
+        "EMAIL_URL",
+        "PODIUM_URL",
+        "PODIUM_WORKER_TOKEN",
+    ):
+        environment.pop(name, None)
+    with tempfile.TemporaryDirectory(prefix="podium-test-") as folder:
+        environment["PODIUM_HOME"] = str(Path(folder) / "home")
+        command = [sys.executable, "-m", "pytest", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """Look at everything Podium needs and say how to mend what is missing."""
+    from operations.doctor import doctor
+
+    return doctor(as_json=options.json)
+
+
+def run_images(options: argparse.Namespace) -> int:
+    """Build the sandbox image."""
+    from ingestion.images import ImageError, build_images
+
+    try:
+        build_images(base=options.base, from_debian=options.from_debian, progress=say)
+    except ImageError as error:
+        say(f"podium: {error}")
+        if error.mend:
+            say(error.mend)
+        return AT_FAULT
+    return OK
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run a command; what a person can mend becomes one line, everything else keeps its trace."""
+    from operations.ports import NoFreePort
+    from operations.supervisor import AlreadyRunning, Failing, StopAsked
+
+    try:
+        return run()
+    except (AlreadyRunning, NoFreePort, Failing, TimeoutError) as error:
+        say(f"podium: {error}")
+        return AT_FAULT
+    except (StopAsked, KeyboardInterrupt):
+        say("podium: interrupted.")
+        return INTERRUPTED
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; returns its exit code."""
+    os.umask(0o077)
+    if arguments[:1] == ["test"]:
+        return guarded(lambda: run_test(arguments[1:]))
+    options = parser().parse_args(arguments)
+    return guarded(lambda: options.run(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,280 @@
+"""`./podium doctor`: what is there, what is missing, and the line that mends it."""
+
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from config.home import podium_home
+from operations import environment
+from operations.installation import address_of_site, prepare_django
+from operations.terminal import notes, results
+
+GIB = 2**30
+LEAST_DISK = GIB
+COMFORTABLE_DISK = 5 * GIB
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    `verdict` is `ok`, `note` (works, but read the sentence) or `missing`. Only what is `needed` and missing
+    keeps Podium from running.
+    """
+
+    name: str
+    verdict: str
+    sentence: str
+    mend: str = ""
+    needed: bool = False
+
+
+def doctor(*, as_json: bool) -> int:
+    """Print every finding; returns 0 when Podium can run here, else 1."""
+    found = examine()
+    works = can_run(found)
+    if as_json:
+        print(json.dumps({"ok": works, "findings": [asdict(finding) for finding in found]}))
+    else:
+        show(found, works=works)
+    return 0 if works else 1
+
+
+def can_run(found: list[Finding]) -> bool:
+    """Whether nothing that is needed is missing."""
+    return not any(finding.needed and finding.verdict == "missing" for finding in found)
+
+
+def examine() -> list[Finding]:
+    """Look at everything. A check that fails itself becomes a finding instead of ending the doctor's visit."""
+    prepare_django()
+    checks: list[tuple[str, Callable[[], list[Finding]]]] = [
+        ("Python", check_python),
+        ("data folder", check_home),
+        ("database", check_database),
+        ("broker", check_brokers),
+        ("sandboxes", check_sandboxes),
+        ("machine", check_machine),
+        ("port", check_port),
+        ("Chromium", check_chromium),
+    ]
+    found: list[Finding] = []
+    for name, check in checks:
+        try:
+            found += check()
+        except Exception as error:
+            found.append(Finding(name, "missing", f"Could not be examined: {one_line(error)}.", needed=True))
+    return found
+
+
+def one_line(error: BaseException) -> str:
+    """Return the text of an error on one line, with its kind where it has no text."""
+    text = " ".join(str(error).split())[:300].rstrip(".")
+    return text or type(error).__name__
+
+
+def check_python() -> list[Finding]:
+    """The Python and the virtual environment that run this."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    venv = environment.ROOT / ".venv"
+    wanted = environment.wanted_stamp(environment.ROOT, development=False)
+    if environment.is_current(venv, wanted):
+        installed = Finding("virtual environment", "ok", f"{venv} holds what requirements.txt asks for.")
+    else:
+        installed = Finding(
+            "virtual environment", "note", "This Python is not the one that the launcher prepares.", "./podium up"
+        )
+    return [Finding("Python", "ok", f"Python {version} at {sys.executable}.", needed=True), installed]
+
+
+def check_home() -> list[Finding]:
+    """The data folder: its mode, and how much room it has."""
+    home = podium_home()
+    mode = home.stat().st_mode & 0o777
+    if not os.access(home, os.W_OK):
+        folder = Finding("data folder", "missing", f"{home} cannot be written.", f"chown $(id -u) {home}", True)
+    elif mode & 0o077:
+        mend = f"chmod 700 {home}"
+        folder = Finding("data folder", "missing", f"{home} has mode {mode:o}: others can look in.", mend, True)
+    else:
+        folder = Finding("data folder", "ok", f"{home}, mode {mode:o}.", needed=True)
+    free = shutil.disk_usage(home).free
+    sentence = f"{free / GIB:.1f} GiB free for the data folder."
+    verdict = "ok" if free >= COMFORTABLE_DISK else "note" if free >= LEAST_DISK else "missing"
+    mend = "" if verdict == "ok" else "Free some space, or set PODIUM_HOME to a larger disk."
+    return [folder, Finding("disk space", verdict, sentence, mend, needed=True)]
+
+
+def check_database() -> list[Finding]:
+    """Whether the database answers and has the newest schema."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    vendor = connection.vendor
+    name = connection.settings_dict["NAME"]
+    if vendor == "sqlite" and not Path(str(name)).exists():
+        return [Finding("database", "ok", f"SQLite; {name} is made at the first start.", needed=True)]
+    try:
+        executor = MigrationExecutor(connection)
+        waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except Exception as error:
+        sentence = f"The {vendor} database does not answer: {one_line(error)}."
+        return [Finding("database", "missing", sentence, "Check DATABASE_URL and that its server runs.", True)]
+    finally:
+        connection.close()
+    if waiting:
+        sentence = f"{vendor} answers; {waiting} migrations wait and are applied at the next start."
+        return [Finding("database", "note", sentence, "./podium manage migrate", True)]
+    return [Finding("database", "ok", f"{vendor} answers and is migrated.", needed=True)]
+
+
+def check_brokers() -> list[Finding]:
+    """Whether the site's broker, and that of the compute workers, take messages."""
+    from django.conf import settings
+
+    urls = {"broker": settings.BROKER_URL}
+    if settings.COMPUTE_BROKER_URL != settings.BROKER_URL:
+        urls["compute broker"] = settings.COMPUTE_BROKER_URL
+    return [check_broker(name, url) for name, url in urls.items()]
+
+
+def check_broker(name: str, url: str) -> Finding:
+    """Whether one broker can be reached. Its address is shown without a password."""
+    from kombu.connection import Connection
+
+    if url.startswith("filesystem"):
+        return Finding(name, "ok", "Messages are files in the data folder; no service is needed.", needed=True)
+    connection: Any = Connection(url, connect_timeout=4)  # type: ignore[no-untyped-call]
+    shown = connection.as_uri()
+    try:
+        connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=5)
+    except Exception as error:
+        sentence = f"{shown} does not answer: {one_line(error)}."
+        return Finding(name, "missing", sentence, "Check BROKER_URL and that its server runs.", True)
+    finally:
+        connection.release()
+    return Finding(name, "ok", f"{shown} answers.", needed=True)
+
+
+def check_sandboxes() -> list[Finding]:
+    """Every sandbox with its own verdict, the image, and whether there is one at all."""
+    from ingestion.sandbox import available_sandboxes
+
+    found: list[Finding] = []
+    usable: list[str] = []
+    for status in available_sandboxes():
+        verdict = "ok" if status.usable else "note"
+        if status.usable and status.name != "unconfined":
+            usable.append(status.name)
+        found.append(Finding(f"sandbox {status.name}", verdict, status.sentence, status.mend or ""))
+    chosen = os.environ.get("PODIUM_SANDBOX", "")
+    if chosen == "unconfined":
+        sentence = (
+            "PODIUM_SANDBOX=unconfined: submissions run with all rights of this user. Strangers are refused."
+        )
+        found.append(Finding("sandbox", "note", sentence, "unset PODIUM_SANDBOX", True))
+    elif chosen and chosen not in usable:
+        sentence = f"PODIUM_SANDBOX={chosen} is asked for and does not work here."
+        found.append(Finding("sandbox", "missing", sentence, "See its line above.", True))
+    elif usable:
+        sentence = f"Submissions of this machine run in {chosen or usable[0]}."
+        found.append(Finding("sandbox", "ok", sentence, needed=True))
+    else:
+        sentence = "Nothing here can confine a submission."
+        found.append(Finding("sandbox", "missing", sentence, "apt-get install bubblewrap", True))
+    return [*found, check_image()]
+
+
+def check_image() -> Finding:
+    """Whether the sandbox image is there, where an engine answers."""
+    from django.conf import settings
+
+    from ingestion.sandbox.engine import EngineError, connect
+
+    name = settings.SANDBOX_IMAGE
+    try:
+        client = connect(timeout=10)
+    except EngineError as error:
+        return Finding("sandbox image", "note", f"No Docker engine to keep it: {one_line(error)}.", error.mend)
+    try:
+        image = client.images.get(name)
+        size = image.attrs.get("Size", 0) / 1e6
+        return Finding("sandbox image", "ok", f"{name} is there, {size:.0f} MB.")
+    except Exception:
+        return Finding("sandbox image", "note", f"{name} is not built yet.", "./podium images")
+    finally:
+        client.close()
+
+
+def check_machine() -> list[Finding]:
+    """What a compute worker here would announce, and how the kernel lets it bound memory."""
+    from ingestion.budget import Capacity, format_size
+
+    capacity = Capacity.of_this_machine()
+    size = format_size(capacity.memory_bytes)
+    found = [Finding("capacity", "ok", f"{capacity.cores} cores and {size} of memory for runs.")]
+    root = Path("/sys/fs/cgroup")
+    if (root / "cgroup.controllers").exists():
+        found.append(Finding("cgroups", "ok", "cgroup v2."))
+    elif (root / "memory").is_dir():
+        found.append(Finding("cgroups", "ok", "cgroup v1 with a memory controller."))
+    else:
+        sentence = "No memory controller: bubblewrap runs are bounded by watching their memory instead."
+        found.append(Finding("cgroups", "note", sentence))
+    return found
+
+
+def check_port() -> list[Finding]:
+    """Whether the port of the site is free, or served by this very installation."""
+    from django.conf import settings
+
+    port = settings.PODIUM_PORT
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        is_taken = probe.connect_ex(("127.0.0.1", port)) == 0
+    if not is_taken:
+        return [Finding("port", "ok", f"Port {port} is free.")]
+    if address_of_site(podium_home()).endswith(f":{port}"):
+        return [Finding("port", "ok", f"Port {port} answers; this installation was last served there.")]
+    return [Finding("port", "note", f"Port {port} is in use; the next free one is taken.", "--port N chooses")]
+
+
+def check_chromium() -> list[Finding]:
+    """The browser of the tests; an installation does not need it."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return [Finding("Chromium", "ok", f"{path}, for the browser tests.")]
+    return [Finding("Chromium", "note", "Not here; only the browser tests use it.", "apt-get install chromium")]
+
+
+def show(found: list[Finding], *, works: bool) -> None:
+    """Print the findings as a table, and what to do last, where the eye rests."""
+    from rich.table import Table
+    from rich.text import Text
+
+    signs = {
+        "ok": Text("ok", style="green"),
+        "note": Text("note", style="yellow"),
+        "missing": Text("missing", style="bold red"),
+    }
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "what", "finding"):
+        table.add_column(heading, overflow="fold")
+    for finding in found:
+        text = Text(finding.sentence)
+        if finding.mend and finding.verdict != "ok":
+            text.append(f"\nmend it: {finding.mend}", style="bold")
+        table.add_row(signs[finding.verdict], finding.name, text)
+    results.print(table)
+    if works:
+        notes.print("Podium can run here.")
+    else:
+        names = ", ".join(f.name for f in found if f.needed and f.verdict == "missing")
+        notes.print(f"Podium cannot run here yet; missing: {names}.", markup=False)
