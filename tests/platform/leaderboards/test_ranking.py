@@ -1,0 +1,89 @@
+"""Ranking by average rank, as the challenge did it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboards.ranking import Entry, dense_rank, distinct_falling, mean_score, rank_entries
+
+
+def entries(*rows, ranked=None):
+    ranked = ranked or [True] * len(rows)
+    return [
+        Entry(entrant_id=number, scores=tuple(row), received=float(number), ranked=is_ranked)
+        for number, (row, is_ranked) in enumerate(zip(rows, ranked, strict=True))
+    ]
+
+
+def by_entrant(places):
+    return {place.entrant_id: place for place in places}
+
+
+def test_it_ranks_by_the_mean_of_the_ranks_on_each_dataset():
+    places = by_entrant(rank_entries(entries([0.9, 0.1, 0.5], [0.8, 0.9, 0.6], [0.1, 0.5, 0.7])))
+    assert places[0].task_ranks == (1, 3, 3)
+    assert places[1].task_ranks == (2, 1, 2)
+    assert places[2].task_ranks == (3, 2, 1)
+    assert places[1].rank == 1
+    assert places[2].rank == 2
+    assert places[0].rank == 3
+    assert places[0].mean_rank == 7 / 3
+
+
+def test_equal_scores_share_a_dense_rank_and_the_next_rank_follows_at_once():
+    places = by_entrant(rank_entries(entries([0.5], [0.5 + 1e-13], [0.4])))
+    assert [places[key].task_ranks for key in (0, 1, 2)] == [(1,), (1,), (2,)]
+
+
+def test_a_missing_score_is_one_behind_the_worst_and_counts_zero_in_the_mean_score():
+    places = by_entrant(rank_entries(entries([0.5, None], [0.4, 0.2], [0.3, -0.3])))
+    assert places[0].task_ranks == (1, 3)
+    assert places[0].mean_score == 0.25
+
+
+def test_the_earlier_submission_wins_a_tie():
+    places = by_entrant(rank_entries(entries([0.5, 0.4], [0.4, 0.5])))
+    assert (places[0].rank, places[1].rank) == (1, 2)
+
+
+def test_a_shared_tie_leaves_the_next_place_empty():
+    places = by_entrant(rank_entries(entries([0.5, 0.4], [0.4, 0.5], [0.1, 0.1]), tie_rule="shared"))
+    assert [places[key].rank for key in (0, 1, 2)] == [1, 1, 3]
+
+
+def test_a_baseline_never_shifts_anybody():
+    with_it = rank_entries(entries([0.9], [0.5], [0.4], ranked=[False, True, True]))
+    places = by_entrant(with_it)
+    assert places[0].rank is None
+    assert (places[1].rank, places[1].task_ranks) == (1, (1,))
+    assert (places[2].rank, places[2].task_ranks) == (2, (2,))
+
+
+def test_nobody_on_the_board_is_no_error():
+    assert rank_entries([]) == []
+
+
+scores = st.one_of(st.none(), st.floats(-1, 1).map(lambda value: round(value, 2)))
+
+
+@given(st.integers(1, 4).flatmap(lambda tasks: st.lists(st.tuples(*[scores] * tasks), min_size=1, max_size=8)))
+def test_places_are_one_to_n_and_follow_the_mean_rank(rows):
+    places = rank_entries(entries(*rows))
+    assert sorted(place.rank for place in places) == list(range(1, len(rows) + 1))
+    ordered = sorted(places, key=lambda place: place.rank)
+    means = [place.mean_rank for place in ordered]
+    assert means == sorted(means)
+
+
+@given(st.lists(scores, min_size=1, max_size=8))
+def test_dense_ranks_leave_no_gap_and_never_reward_a_lower_score(values):
+    ladder = distinct_falling(values)
+    ranks = {value: dense_rank(value, ladder) for value in values}
+    assert sorted({rank for value, rank in ranks.items() if value is not None}) == list(range(1, len(ladder) + 1))
+    for one in values:
+        for other in values:
+            if one is not None and (other is None or one > other):
+                assert ranks[one] < ranks[other]
+
+
+def test_the_mean_score_of_nothing_is_zero():
+    assert mean_score([]) == 0.0
