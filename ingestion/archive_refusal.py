@@ -1,0 +1,13 @@
+"""The one exception that an archive at fault raises."""
+
+from __future__ import annotations
+
+
+class RefusedArchive(Exception):
+    """An archive is refused; `str()` is one sentence for its author, `mend` what would help (may be empty)."""
+
+    def __init__(self, message: str, entry: str | None = None, mend: str = "") -> None:
+        sentence = message[:1].upper() + message[1:]
+        super().__init__(sentence if sentence.endswith(".") else f"{sentence}.")
+        self.entry = entry
+        self.mend = mend
