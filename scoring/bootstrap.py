@@ -2,9 +2,10 @@
 
 A replicate is a vector of row weights. They depend on the solution, the seed and the number of
 replicates only, so every entrant of a task meets the same resamples and differences between entrants
-are paired. Within class: each class keeps its size in every replicate. Labels overlap, so rows of
-multi-label targets cannot be drawn within each label at once; there the weights are exponential (the
-Bayesian bootstrap, whose weights are never zero) and are scaled per label to the true class sizes.
+are paired. Within class: each class keeps its size in every replicate. Where labels
+overlap (multi-label), rows cannot be drawn within each label at once; there the weights are
+exponential (the Bayesian bootstrap, whose weights are never zero) and are scaled per label to the
+true class sizes.
 
 Scores are sorted once for all replicates; weights come in blocks, so memory does not grow with the
 number of replicates. The result measures the noise of the scored rows only, not of seeds or machines.
@@ -20,8 +21,8 @@ from scoring.errors import UndefinedMetricError
 from scoring.names import REGRESSION_METRICS
 from scoring.targets import Bools, Floats, Ints, Pair, Targets
 
-# Weights held at once: 2 million of 8 bytes, a few such arrays at a time.
-BLOCK_SIZE = 2_000_000
+# Weights held at once: 200,000 of 8 bytes, so that a block and its temporaries stay in the cache.
+BLOCK_SIZE = 200_000
 # Rows x columns x replicates up to which AUC is recomputed exactly in each replicate; beyond it (about
 # three seconds) its first-order expansion is used, which needs one pass over the rows.
 EXACT_AUC_WORK = 100_000_000
@@ -65,7 +66,7 @@ class Resamples:
         """Within class, or with exponential weights where labels overlap."""
         if targets.column_count == 1:
             return cls.within(targets.positive[:, 0].astype(np.intp), count=count, seed=seed)
-        if targets.exclusive or targets.one_hot:
+        if targets.one_hot:
             return cls.within(targets.labels, count=count, seed=seed)
         rows = np.arange(targets.sample_count)
         return cls(rows, rows, rows, count, seed, overlapping=True)
@@ -203,25 +204,25 @@ def _f1(targets: Targets, resamples: Resamples) -> Floats:
 def _class_sums(targets: Targets, resamples: Resamples) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
     """Yield (replicates, present, true positive, found) weights of each class, each (b, C)."""
     decided = metrics.decided_class(targets)[resamples.rows]
-    positive = targets.positive[resamples.rows] if not targets.one_hot else None
-    labels = targets.labels[resamples.rows]
-    right = np.flatnonzero(decided == labels if positive is None else positive[np.arange(decided.size), decided])
-    columns = targets.column_count
+    positive = targets.positive[resamples.rows]
+    right = np.flatnonzero(positive[np.arange(decided.size), decided])
     sizes = metrics.column_counts(targets).astype(np.float64)
     for block, weights in resamples.blocks():
-        found = np.stack([np.bincount(decided, weights=row, minlength=columns) for row in weights])
-        hits = np.stack([np.bincount(decided[right], weights=row[right], minlength=columns) for row in weights])
-        if positive is None:
-            yield block, np.broadcast_to(sizes, hits.shape), hits, found
-        else:
-            # Rows with several classes: the class that a row is not drawn for can lose all of them.
-            present = weights @ positive.astype(np.float64)
-            yield block, np.where(present > 0.0, present, np.inf), hits, found
+        hits = _sums_by_class(decided[right], weights[:, right], targets.column_count)
+        found = _sums_by_class(decided, weights, targets.column_count)
+        present = np.broadcast_to(sizes, hits.shape) if targets.one_hot else weights @ positive.astype(np.float64)
+        yield block, present, hits, found
+
+
+def _sums_by_class(classes: Ints, weights: Floats, class_count: int) -> Floats:
+    """(b, C) sum of each replicate's weights over the rows of each class."""
+    sums = [np.bincount(classes, weights=row, minlength=class_count) for row in weights]
+    return np.array(sums, dtype=np.float64)
 
 
 def _auc(targets: Targets, resamples: Resamples) -> Floats:
     kept = metrics.kept_columns(targets, "AUC")
-    if kept.size > 1 and targets.positive.size * resamples.count > EXACT_AUC_WORK:
+    if targets.sample_count * kept.size * resamples.count > EXACT_AUC_WORK:
         return _auc_first_order(targets, resamples, kept)
     rankings = [_Ranking.of(targets.positive[:, k], targets.scores[:, k], resamples.rows) for k in kept]
     areas = np.zeros(resamples.count)
@@ -298,13 +299,14 @@ def _pac(targets: Targets, resamples: Resamples) -> Floats:
 
 def _class_pac(targets: Targets, resamples: Resamples) -> Floats:
     losses = metrics.class_losses(targets)[0][resamples.rows]
-    samples = targets.sample_count
+    samples: Floats = np.array(targets.sample_count, dtype=np.float64)
     base: Floats = np.exp(-metrics.class_entropy(metrics.column_counts(targets) / samples))
     positive = None if targets.one_hot else targets.positive[resamples.rows].astype(np.float64)
     values = np.empty(resamples.count)
     for block, weights in resamples.blocks():
         if positive is not None:
-            base = np.exp(-metrics.class_entropy(weights @ positive / samples))
+            samples = weights.sum(axis=1)
+            base = np.exp(-metrics.class_entropy(weights @ positive / samples[:, np.newaxis]))
         raw = np.exp(-(weights @ losses) / samples)
         values[block] = (raw - base) / np.maximum(metrics.EPSILON, 1.0 - base)
     return values

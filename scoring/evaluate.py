@@ -181,7 +181,7 @@ def _score_as_reference(
         except ScoringError:
             chapter = None
     agree = chapter is not None and abs(chapter.value - value) <= _AGREEMENT * max(1.0, abs(value))
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if stderr and not agree:
         warnings = ("The standard error is not defined where the reference scorer leaves the equations.",)
     return Score(

@@ -40,8 +40,10 @@ def normalise(raw: float, base: float) -> float:
 def column_counts(targets: Targets) -> Ints:
     """(C,) number of positives in each column."""
     if targets.one_hot:
-        return np.bincount(targets.labels, minlength=targets.column_count)
-    return targets.positive.sum(axis=0, dtype=np.intp)
+        counts: Ints = np.bincount(targets.labels, minlength=targets.column_count)
+    else:
+        counts = targets.positive.sum(axis=0, dtype=np.intp)
+    return counts
 
 
 def decisions(targets: Targets) -> Bools:
@@ -51,7 +53,8 @@ def decisions(targets: Targets) -> Bools:
 
 def decided_class(targets: Targets) -> Ints:
     """(P,) class of the highest score; the first index wins a tie."""
-    return targets.scores.argmax(axis=1)
+    decided: Ints = targets.scores.argmax(axis=1)
+    return decided
 
 
 def r2(pair: Pair) -> Measured:
