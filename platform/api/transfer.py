@@ -5,6 +5,7 @@ they are never shown, logged or given to a sandbox.
 """
 
 import hashlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,9 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.core import signing
+from django.core.files import File
 from django.core.files.storage import default_storage
+from django.http import HttpRequest
 
 SALT = "podium.transfer"
 
@@ -79,49 +82,48 @@ def keep(run_id: int, attempt: int, name: str, *, sha256: str, size: int) -> str
                 count += len(chunk)
                 yield chunk
 
-        kept = default_storage.save(kept, _Chunked(chunks(), size))
+        kept = default_storage.save(kept, pieces_file(chunks()))
     if digest.hexdigest() != sha256 or count != size:
         default_storage.delete(kept)
         raise Mismatch(f"{name} is not the file that was reported: its size or its SHA-256 differs")
     return kept
 
 
-class _Chunked:
-    """A readable file over an iterator of bytes, as storages want it."""
+class _Pieces(io.RawIOBase):
+    """A readable file over an iterator of bytes, as every storage accepts it."""
 
-    def __init__(self, parts: Any, size: int) -> None:
-        self.parts, self.size, self.rest = parts, size, b""
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces, self.rest = pieces, b""
 
-    def chunks(self, chunk_size: int | None = None) -> Any:
-        yield from self.parts
+    def readable(self) -> bool:
+        return True
 
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self.rest) < size:
-            part = next(self.parts, None)
-            if part is None:
-                break
-            self.rest += part
-        if size < 0:
-            data, self.rest = self.rest, b""
-        else:
-            data, self.rest = self.rest[:size], self.rest[size:]
-        return data
+    def readinto(self, buffer: Any) -> int:
+        if not self.rest:
+            self.rest = next(self.pieces, b"")
+        count = min(len(buffer), len(self.rest))
+        buffer[:count], self.rest = self.rest[:count], self.rest[count:]
+        return count
 
 
-class Body(_Chunked):
+def pieces_file(pieces: Iterator[bytes]) -> "File[bytes]":
+    """A Django file over pieces of bytes, none of them empty."""
+    return File(io.BufferedReader(_Pieces(pieces)), name="pieces")
+
+
+def body_file(request: HttpRequest, length: int) -> "File[bytes]":
     """The body of a request of known length, read in pieces."""
 
-    def __init__(self, request: Any, length: int) -> None:
-        super().__init__(self._pieces(request, length), length)
-
-    @staticmethod
-    def _pieces(request: Any, length: int) -> Iterator[bytes]:
-        while length > 0:
-            piece = request.read(min(2**20, length))
+    def pieces() -> Iterator[bytes]:
+        left = length
+        while left > 0:
+            piece = request.read(min(2**20, left))
             if not piece:
                 return
-            length -= len(piece)
+            left -= len(piece)
             yield piece
+
+    return pieces_file(pieces())
 
 
 def discard_incoming(run_id: int, attempt: int) -> None:

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError
@@ -162,8 +163,9 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
 def _attempt_of(request: HttpRequest, run_id: int, body: OfAttempt) -> Run:
     """The run, if this worker still holds it by this attempt; 410 tells the worker to stop."""
     run = Run.objects.select_related("submission__phase", "dataset_version").filter(pk=run_id).first()
-    attempt = run and run.attempts.filter(number=body.attempt, worker=request.auth).first()  # type: ignore[attr-defined,misc]
-    if attempt is None or not hmac.compare_digest(attempt.secret_hash, token_hash(body.secret)):
+    worker: Worker = request.auth  # type: ignore[attr-defined]
+    attempt = run.attempts.filter(number=body.attempt, worker=worker).first() if run else None
+    if run is None or attempt is None or not hmac.compare_digest(attempt.secret_hash, token_hash(body.secret)):
         raise HttpError(404, "This worker has no such attempt.")
     if run.attempt_number != body.attempt or attempt.outcome != Attempt.Outcome.OPEN:
         raise HttpError(410, "This attempt has ended.")
@@ -228,7 +230,7 @@ def report(request: HttpRequest, run_id: int, body: Report) -> dict[str, str]:
     return {"state": run.state}
 
 
-def files(request: HttpRequest, token: str) -> HttpResponse:
+def files(request: HttpRequest, token: str) -> HttpResponseBase:
     """Read (GET) or write (PUT) the one object that a link names."""
     if request.method == "GET":
         ticket = transfer.read_ticket(token, "get")
@@ -248,5 +250,5 @@ def _receive(request: HttpRequest, ticket: transfer.Ticket | None) -> HttpRespon
         return JsonResponse({"detail": f"The link is for {ticket.size} bytes."}, status=400)
     if default_storage.exists(ticket.name):
         default_storage.delete(ticket.name)
-    default_storage.save(ticket.name, transfer.Body(request, length))
+    default_storage.save(ticket.name, transfer.body_file(request, length))
     return HttpResponse(status=204)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.files import File
 from django.db import transaction
 from django.db.models import Max
+from django.db.models.fields.files import FieldFile
 from django.utils.text import slugify
 
 from accounts.models import User
@@ -121,7 +122,7 @@ def _keep(
     title: str,
     description: str,
 ) -> Dataset:
-    stored: list[File] = []
+    stored: list[FieldFile] = []
     scratch = Path(tempfile.mkdtemp(prefix="dataset-", dir=settings.FILE_UPLOAD_TEMP_DIR))
     try:
         with transaction.atomic():
@@ -148,7 +149,7 @@ def _keep(
             version.save()
     except BaseException:
         for kept in stored:
-            kept.storage.delete(kept.name)
+            kept.storage.delete(str(kept.name))
         raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

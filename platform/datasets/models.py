@@ -95,6 +95,10 @@ class DatasetVersion(models.Model):
         """The number of samples of `valid` or `test`."""
         return {"valid": self.valid_num, "test": self.test_num}[part]
 
+    def prediction_shape(self, part: str) -> tuple[int, int]:
+        """The rows and columns that a prediction file of a part must have."""
+        return self.rows(part), self.target_num
+
     def solution(self, part: str) -> Any:
         """The solution file of a part, falsy where there is none."""
         return {"valid": self.valid_solution, "test": self.test_solution}[part]

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from django.core.files import File
 from django.db import transaction
 from django.db.models import Max
+from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 
 from accounts.models import User
@@ -46,7 +47,7 @@ def submit(
     entrant = competition_actions.entrant_of(phase.competition, user)
     check_quota(phase, entrant, timezone.now())
     with examined(archive, phase, tasks) as door:
-        stored: list[File] = []
+        stored: list[FieldFile] = []
         try:
             with transaction.atomic(), archive.open("rb") as file:
                 # Locking the entrant makes reading the quota and using it one step for two uploads at once.
@@ -59,7 +60,7 @@ def submit(
                 transaction.on_commit(dispatch.after_commit)
         except BaseException:
             for kept in stored:
-                kept.storage.delete(kept.name)
+                kept.storage.delete(str(kept.name))
             raise
     return submission
 
@@ -142,7 +143,7 @@ def _store(
     phase: Phase,
     user: User,
     door: AtTheDoor,
-    file: File,
+    file: "File[bytes]",
     filename: str,
     comment: str,
     is_kit_code: bool,
@@ -174,7 +175,7 @@ def _clean_name(filename: str) -> str:
     return "".join(letter for letter in name if letter.isprintable())[:200] or "submission.zip"
 
 
-def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, stored: list[File]) -> None:
+def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, stored: list[FieldFile]) -> None:
     seed = secrets.randbelow(2**31)
     for order, task in enumerate(tasks):
         results = door.results.get(task.pk)

@@ -18,7 +18,6 @@ from datasets.models import DatasetVersion
 from ingestion.archive import Contents, Recognised, RefusedArchive, open_archive, recognise
 from scoring import BadPredictionError
 from scoring.reading import read_table
-from submissions.models import Submission
 
 
 @dataclass(frozen=True)
@@ -105,9 +104,9 @@ class examined:
                 mend="Put a model.py, or a metadata file with a command, at the root of the zip.",
             )
         accepts = self.phase.accepts
-        if accepts == Phase.Accepts.CODE and found.kind == Submission.Kind.RESULTS:
+        if accepts == Phase.Accepts.CODE and found.kind == "results":
             raise Refused(f"{self.phase.title} takes code only, and this archive holds prediction files only.")
-        if accepts == Phase.Accepts.RESULTS and found.kind == Submission.Kind.CODE:
+        if accepts == Phase.Accepts.RESULTS and found.kind == "code":
             raise Refused(f"{self.phase.title} takes prediction files only, and this archive holds none.")
 
     def _read_results(self, contents: Contents, found: Recognised, door: AtTheDoor) -> None:
@@ -120,12 +119,12 @@ class examined:
             try:
                 door.results[task.pk] = self._well_formed(contents.root, files, version)
             except (BadPredictionError, Refused) as problem:
-                if found.kind == Submission.Kind.RESULTS:
+                if found.kind == "results":
                     raise Refused(
                         str(problem), mend="Nothing was counted; mend the file and submit again."
                     ) from problem
                 door.notes.append(f"{problem} The code is run on {task.name} instead.")
-        if found.kind == Submission.Kind.RESULTS and not door.results:
+        if found.kind == "results" and not door.results:
             names = ", ".join(f"{task.name}_valid.predict" for task in self.tasks[:3])
             raise Refused(
                 "The archive holds no prediction file of this phase's datasets.",
@@ -141,6 +140,6 @@ class examined:
             if not version.rows(part):
                 continue
             path = root / relative
-            read_table(path, what="prediction", shape=(version.rows(part), version.target_num))
+            read_table(path, what="prediction", shape=version.prediction_shape(part))
             results.append(ResultFile(path.name, part, path, file_sha256(path), path.stat().st_size))
         return results

@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from competitions.models import Phase
 from submissions.models import Run, RunState, Score
@@ -81,7 +82,7 @@ def run_view(run: Run, *, viewer_is_organizer: bool, now: dt.datetime) -> RunVie
     phase = run.submission.phase
     parts = visible_parts(phase, viewer_is_organizer=viewer_is_organizer, now=now)
     scores = {score.part: public_score(score, phase) for score in run.scores.all() if score.part in parts}
-    common = {
+    common: dict[str, Any] = {
         "run_id": run.pk,
         "task": run.dataset_name,
         "state": run.state,

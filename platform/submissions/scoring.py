@@ -78,7 +78,7 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
         local_copy(prediction.file, prediction.name) as prediction_path,
     ):
         solution = read_table(solution_path, what="solution")
-        predicted = read_table(prediction_path, what="prediction", shape=solution.shape)
+        predicted = read_table(prediction_path, what="prediction", shape=version.prediction_shape(prediction.part))
     return scoring.score(
         solution,
         predicted,
@@ -114,13 +114,16 @@ def score_run(run_id: int) -> None:
         log.exception("scoring run %s failed", run.pk)
         move(run, RunState.SCORING, RunState.SCORING, deadline=timezone.now())
         return
-    store_scores(run, [(prediction, score) for prediction, score in found if score is not None])
+    store_scores(run, found)
 
 
-def store_scores(run: Run, found: "list[tuple[Prediction, scoring.Score]]") -> None:
-    """Keep the scores and finish the run; the board changes in the same transaction."""
+def store_scores(run: Run, predictions: "list[tuple[Prediction, scoring.Score | None]]") -> None:
+    """Keep the scores and finish the run; the board changes in the same transaction.
+
+    `predictions` are those that count, each with its score, or None where its part has no solution.
+    """
     with transaction.atomic():
-        if not found:
+        if not predictions:
             end_run(
                 run,
                 RunState.FAILED,
@@ -141,7 +144,10 @@ def store_scores(run: Run, found: "list[tuple[Prediction, scoring.Score]]") -> N
         if not finished:
             return
         run.scores.all().delete()
-        for prediction, score in found:
+        for prediction, score in predictions:
+            Prediction.objects.filter(pk=prediction.pk).update(counts=True)
+            if score is None:
+                continue
             replicates = score.replicates
             Score.objects.create(
                 run=run,
@@ -154,7 +160,6 @@ def store_scores(run: Run, found: "list[tuple[Prediction, scoring.Score]]") -> N
                 left_out=score.left_out,
                 replicates=None if replicates is None else np.asarray(replicates, dtype="<f4").tobytes(),
             )
-            Prediction.objects.filter(pk=prediction.pk).update(counts=True)
         signals.scored.send(sender=Run, run=run)
         settle(run.submission)
         transaction.on_commit(doorbell.ring_dispatcher)

@@ -5,19 +5,19 @@ from celery import shared_task
 from submissions import dispatch, reconciler, scoring
 
 
-@shared_task(name="submissions.score_run")
+@shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
 def score_run(run_id: int) -> None:
     """Score a collected run."""
     scoring.score_run(run_id)
 
 
-@shared_task(name="submissions.dispatch")
+@shared_task(name="submissions.dispatch")  # type: ignore[untyped-decorator]
 def ring() -> None:
     """Give queued runs to idle workers."""
     dispatch.ring()
 
 
-@shared_task(name="submissions.reconcile")
+@shared_task(name="submissions.reconcile")  # type: ignore[untyped-decorator]
 def reconcile() -> None:
     """Look after everything whose deadline has passed."""
     reconciler.reconcile()

@@ -1,9 +1,15 @@
 """One contest and its pages."""
 
 import datetime as dt
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from competitions.models.protocol import Phase
 
 
 def competition_image_path(competition: "Competition", filename: str) -> str:
@@ -44,13 +50,13 @@ class Competition(models.Model):
     def get_absolute_url(self) -> str:
         return f"/competitions/{self.slug}/"
 
-    def phases(self) -> "models.QuerySet":
+    def phases(self) -> "QuerySet[Phase]":
         """All phases in the order of the competition, with their rounds."""
         from competitions.models.protocol import Phase
 
         return Phase.objects.filter(round__competition=self).select_related("round").order_by("number")
 
-    def current_phase(self, now: dt.datetime) -> "models.Model | None":
+    def current_phase(self, now: dt.datetime) -> "Phase | None":
         """The phase a visitor should see first: open for submissions, else the latest begun, else the next."""
         from competitions.lifecycle import current_phase
 

@@ -2,7 +2,6 @@
 
 from uuid import uuid4
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -188,8 +187,3 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} {self.value:.4f} ({self.part})"
-
-
-def lease_end() -> "timezone.datetime":
-    """When an attempt that is not heard again has lost its run."""
-    return timezone.now() + settings.LEASE
