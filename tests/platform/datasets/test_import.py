@@ -1,0 +1,125 @@
+"""Importing datasets: public files and solutions go to different places, problems are named, nothing is half kept."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from datasets.actions import import_dataset
+from datasets.models import Dataset, DatasetVersion
+from tests.platform import factories as make
+from tests.shared import shared_case
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def olga():
+    return make.user("olga")
+
+
+def small(folder: Path, name="tiny", **changed) -> Path:
+    """A binary dataset in AutoML format with 6 + 4 + 4 rows."""
+    folder = folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = ["0.5 1 2\n", "1.5 0 3\n", "2.5 1 4\n", "3.5 0 5\n", "0.1 1 6\n", "0.2 0 7\n"]
+    files = {
+        "train.data": "".join(rows),
+        "valid.data": "".join(rows[:4]),
+        "test.data": "".join(rows[:4]),
+        "train.solution": "0\n1\n0\n1\n0\n1\n",
+        "valid.solution": "0\n1\n0\n1\n",
+        "test.solution": "1\n1\n0\n0\n",
+        "public.info": f"name = '{name}'\ntask = 'binary.classification'\nmetric = 'auc_metric'\n"
+        "is_sparse = 0\ntime_budget = 9\n",
+        "private.info": "title = 'secret origin'\n",
+        "feat.type": "Numerical\nBinary\nNumerical\n",
+        **changed,
+    }
+    for suffix, text in files.items():
+        if text is not None:
+            (folder / f"{name}_{suffix}").write_text(text)
+    return folder
+
+
+def test_a_good_dataset_becomes_a_version_with_its_facts(olga, tmp_path):
+    report = import_dataset(small(tmp_path), owner=olga)
+    assert report.ok, report.errors
+    version = report.dataset.current
+    assert (version.name, version.metric, version.task_kind) == ("tiny", "AUC", "binary.classification")
+    assert (version.train_num, version.valid_num, version.test_num, version.feat_num) == (6, 4, 4, 3)
+    assert version.time_budget == 9
+    assert version.facts["class_balance"] == 1.0
+
+
+def test_the_public_zip_holds_no_solution_of_valid_or_test_and_no_private_info(olga, tmp_path):
+    version = import_dataset(small(tmp_path), owner=olga).dataset.current
+    names = zipfile.ZipFile(io.BytesIO(version.public_zip.read())).namelist()
+    assert "tiny/tiny_train.solution" in names
+    assert not [name for name in names if "valid.solution" in name or "test.solution" in name or "private" in name]
+    assert version.test_solution.read() == b"1\n1\n0\n0\n"
+    assert Path(version.test_solution.path).is_relative_to(settings.SOLUTIONS)
+    assert not Path(version.public_zip.path).is_relative_to(settings.SOLUTIONS)
+    assert Path(settings.SOLUTIONS).stat().st_mode & 0o777 == 0o700
+
+
+def test_importing_again_makes_a_new_version_and_keeps_the_old_one(olga, tmp_path):
+    first = import_dataset(small(tmp_path), owner=olga).dataset
+    second = import_dataset(small(tmp_path), owner=olga).dataset
+    assert first == second
+    assert [version.number for version in first.versions.order_by("number")] == [1, 2]
+
+
+def test_the_same_name_of_another_owner_is_another_dataset(olga, tmp_path):
+    import_dataset(small(tmp_path), owner=olga)
+    import_dataset(small(tmp_path), owner=make.user("bob"))
+    assert sorted(Dataset.objects.values_list("slug", flat=True)) == ["tiny", "tiny-bob"]
+
+
+def test_checking_only_keeps_nothing(olga, tmp_path):
+    report = import_dataset(small(tmp_path), owner=olga, check_only=True)
+    assert (report.ok, report.slug) == (True, "tiny")
+    assert DatasetVersion.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"train.solution": "0\n1\n"}, "tiny_train.data"),
+        ({"train.data": "0.5 1 2\n1.5 0.5\n", "train.solution": "0\n1\n"}, "tiny_train.data"),
+        ({"valid.solution": "1\n1\n1\n1\n"}, "tiny_valid.solution"),
+        ({"feat.type": "Numerical\n"}, "tiny_feat.type"),
+    ],
+    ids=["row count", "ragged", "undefined metric", "feature types"],
+)
+def test_a_broken_dataset_is_refused_with_the_place_and_nothing_is_kept(olga, tmp_path, changed, place):
+    report = import_dataset(small(tmp_path, **changed), owner=olga)
+    assert not report.ok
+    assert any(place in problem.place for problem in report.errors), report.errors
+    assert Dataset.objects.count() == 0
+    assert list(Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir()) == []
+    assert json.dumps(report.to_json())
+
+
+def test_a_zip_imports_like_a_folder(olga, tmp_path):
+    folder = small(tmp_path)
+    files = {f"tiny/{path.name}": path.read_bytes() for path in folder.iterdir()}
+    assert import_dataset(make.zip_of(tmp_path, files, "tiny.zip"), owner=olga).ok
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["madeline", "rl_derived", "iris_kit_sample", "sparse_newsgroups_chalab_sample"])
+def test_real_datasets_import(olga, name):
+    report = import_dataset(shared_case(f"datasets/{name}"), owner=olga)
+    assert report.ok, report.errors
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["adult_wrong_rows", "adult_wrong_feat_spec", "adult_without_feat_spec"])
+def test_broken_and_unsplit_real_datasets_are_refused(olga, name):
+    report = import_dataset(shared_case(f"datasets/{name}"), owner=olga)
+    assert not report.ok
+    assert report.errors[0].message
