@@ -9,5 +9,6 @@ class RefusedArchive(Exception):
     def __init__(self, message: str, entry: str | None = None, mend: str = "") -> None:
         sentence = message[:1].upper() + message[1:]
         super().__init__(sentence if sentence.endswith(".") else f"{sentence}.")
-        self.entry = entry
+        # Shown on pages and in logs: nothing that a terminal or a browser would act on.
+        self.entry = None if entry is None else "".join(c if c.isprintable() else "?" for c in entry)
         self.mend = mend

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ingestion.archive import Contents
 
 METADATA_NAMES = ("metadata", "metadata.yaml")
+_METADATA_MEND = "Write one line: command: python $program/run.py $input $output"
 _LARGEST_METADATA = 64 * 1024
 _MOST_ALIASES = 32
 _LONGEST_COMMAND = 4096
@@ -74,7 +75,7 @@ def recognise(contents: Contents, dataset_names: Iterable[str]) -> Recognised:
     predictions = _predictions(contents.files, set(dataset_names), notes)
     problem, command = _command(contents)
     if problem and not has_model and not predictions:
-        raise RefusedArchive(problem, mend="Write one line: command: python $program/run.py $input $output")
+        raise RefusedArchive(problem, mend=_METADATA_MEND)
     if problem:
         notes.append(f"{problem[:1].upper()}{problem[1:]}, so the file was passed over.")
     if command is not None and has_model:
@@ -159,7 +160,8 @@ def _last(parts: dict[str, dict[int | None, str]], notes: list[str]) -> dict[str
 def _command(contents: Contents) -> tuple[str | None, str | None]:
     """(what is wrong with the metadata or None, its command or None).
 
-    Metadata without a command is no problem: CodaLab wrote such files beside results and models.
+    Metadata without a command is no problem: CodaLab wrote such files beside results and models. Raises
+    RefusedArchive for a command that is not one string in one line.
     """
     name = next((name for name in METADATA_NAMES if name in contents.files), None)
     if name is None:
@@ -167,15 +169,16 @@ def _command(contents: Contents) -> tuple[str | None, str | None]:
     try:
         values = _load_yaml(contents.root / name)
     except _BadMetadata as error:
-        return f"{name} {error}", None
+        return f"the file {name} {error}", None
     if not isinstance(values, dict) or values.get("command") is None:
         return None, None
     command = values["command"]
     if not isinstance(command, str) or not command.strip():
-        return f"the command in {name} is not one string", None
+        raise RefusedArchive(f"the command in {name} is not one string", name, _METADATA_MEND)
     command = command.strip()
     if len(command) > _LONGEST_COMMAND or re.search(r"[\x00-\x08\x0a-\x1f\x7f]", command):
-        return f"the command in {name} is not one line of at most {_LONGEST_COMMAND} characters", None
+        message = f"the command in {name} is not one line of at most {_LONGEST_COMMAND} characters"
+        raise RefusedArchive(message, name, _METADATA_MEND)
     return None, command
 
 
