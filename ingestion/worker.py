@@ -1,20 +1,23 @@
 """A compute worker: hears a doorbell, claims the run, runs it in a sandbox, reports.
 
 `python -m ingestion.worker` starts one slot. It knows the site's address and its own token, never a database
-and never a solution. Environment: PODIUM_URL, PODIUM_WORKER_TOKEN, COMPUTE_BROKER_URL (default BROKER_URL,
-default the embedded one), PODIUM_HOME, PODIUM_SANDBOX, PODIUM_SANDBOX_IMAGE.
+and never a solution. With COMPUTE_BROKER_URL (or BROKER_URL) it hears doorbells from that broker; without, it
+asks the site itself by long polling, so a worker on another machine needs an address and a token only. Further
+environment: PODIUM_URL, PODIUM_WORKER_TOKEN, PODIUM_HOME, PODIUM_SANDBOX, PODIUM_SANDBOX_IMAGE.
 """
 
 import logging
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any
 
-from celery import Celery, signals
+from celery import Celery
+from celery import signals as celery_signals
 
 from ingestion.broker import broker_options
 from ingestion.budget import Capacity
@@ -25,6 +28,8 @@ from ingestion.site import Gone, Site, SiteError
 log = logging.getLogger("ingestion.worker")
 
 ANNOUNCE_SECONDS = 10.0
+ASK_SECONDS = 10.0
+PAUSE_SECONDS = 3.0
 
 
 class ComputeWorker:
@@ -62,6 +67,18 @@ class ComputeWorker:
                 self.announce()
             except (SiteError, Gone) as problem:
                 log.warning("announcing failed: %s", problem)
+
+    def keep_asking(self) -> None:
+        """Ask the site for runs, one after the other, until the worker stops."""
+        while not self.stopping.is_set():
+            try:
+                run_id = self.site.call("next", {"wait_seconds": ASK_SECONDS})["run"]
+            except (SiteError, Gone) as problem:
+                log.warning("asking for a run failed: %s", problem)
+                self.stopping.wait(PAUSE_SECONDS)
+                continue
+            if run_id is not None:
+                self.take(run_id)
 
     def take(self, run_id: int) -> None:
         """Claim a run and do it; a run that is not to be had is somebody else's."""
@@ -121,7 +138,7 @@ def make_app(worker: ComputeWorker, *, broker_url: str, folder: Path) -> Celery:
     def run(run_id: int) -> None:
         worker.take(int(run_id))
 
-    @signals.worker_shutting_down.connect(weak=False)  # type: ignore[untyped-decorator]
+    @celery_signals.worker_shutting_down.connect(weak=False)  # type: ignore[untyped-decorator]
     def stop(**kwargs: Any) -> None:
         worker.stop()
 
@@ -151,10 +168,15 @@ def main() -> int:
         folder=home / "worker" / os.environ.get("PODIUM_WORKER_NAME", "local"),
     )
     answer = wait_for_site(worker)
-    broker = os.environ.get("COMPUTE_BROKER_URL") or os.environ.get("BROKER_URL") or "filesystem://"
-    app = make_app(worker, broker_url=broker, folder=home / "broker" / "compute")
     threading.Thread(target=worker.keep_announcing, daemon=True).start()
     log.info("worker %s is ready, sandbox %s", answer["worker"], sandbox.name)
+    broker = os.environ.get("COMPUTE_BROKER_URL") or os.environ.get("BROKER_URL")
+    if not broker:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: worker.stop())
+        worker.keep_asking()
+        return 0
+    app = make_app(worker, broker_url=broker, folder=home / "broker" / "compute")
     app.worker_main(
         ["worker", "--pool=solo", "--loglevel=INFO", "--without-gossip", "--without-mingle"]
         + ["--without-heartbeat", "--queues=" + ",".join(queues(answer))]

@@ -7,6 +7,7 @@ so that a worker which lost its run cannot speak for it any more.
 import hmac
 import logging
 import secrets
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -55,6 +56,12 @@ class Announcement(Schema):
     memory_bytes: int = Field(ge=1, le=2**50)
 
 
+class Listening(Schema):
+    """How long a worker without a broker wants to wait for a run."""
+
+    wait_seconds: float = Field(15.0, ge=0, le=20)
+
+
 class OfAttempt(Schema):
     """What every call about a claimed run carries."""
 
@@ -99,6 +106,18 @@ def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
         "trusted": worker.is_trusted,
         "heartbeat_seconds": settings.HEARTBEAT.total_seconds(),
     }
+
+
+@api.post("next")
+def wait_for_a_run(request: HttpRequest, body: Listening) -> dict[str, int | None]:
+    """The doorbell of workers that get no broker: answers as soon as a run waits that this worker may take."""
+    worker: Worker = request.auth  # type: ignore[attr-defined]
+    end = time.monotonic() + body.wait_seconds
+    while True:
+        run = next((run for run in dispatch.queue() if not dispatch.refusal(worker, run)), None)
+        if run is not None or time.monotonic() >= end:
+            return {"run": run.pk if run else None}
+        time.sleep(0.5)
 
 
 @api.post("runs/{int:run_id}/claim")

@@ -226,7 +226,12 @@ def test_a_failed_run_keeps_its_reason_sentence_and_usage(run, caller):
     body = {"status": "failed", "reason": "timed_out", "sentence": "Ran out of time.", "wall_seconds": 10.0}
     caller.post(f"runs/{run.pk}/report", {**credentials, **body})
     run.refresh_from_db()
-    assert (run.state, run.reason, run.sentence, run.wall_seconds) == ("failed", "timed_out", "Ran out of time.", 10)
+    assert (run.state, run.reason, run.sentence, run.wall_seconds) == (
+        "failed",
+        "timed_out",
+        "Ran out of time.",
+        10,
+    )
     assert Submission.objects.get().state == Submission.State.FAILED
     assert Submission.objects.get().uses_quota
 
@@ -235,3 +240,11 @@ def test_a_report_with_an_unknown_status_or_reason_is_refused(run, caller):
     _, credentials = caller.claim(run)
     for body in ({"status": "won"}, {"status": "failed", "reason": "bad luck"}):
         assert caller.post(f"runs/{run.pk}/report", {**credentials, **body}).status_code == 422
+
+
+def test_a_worker_without_a_broker_hears_of_a_run_it_may_take_by_asking(run, caller, client):
+    assert caller.post("next", {"wait_seconds": 0}).json() == {"run": run.pk}
+    _, gpu = make.worker(resource_class="gpu")
+    assert Caller(client, gpu).post("next", {"wait_seconds": 0}).json() == {"run": None}
+    caller.claim(run)
+    assert caller.post("next", {"wait_seconds": 0}).json() == {"run": None}

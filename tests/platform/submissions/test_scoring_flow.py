@@ -83,7 +83,9 @@ def test_a_cancelled_submission_leaves_the_earlier_one_standing(phase, tmp_path)
 
 def test_an_organizer_who_tries_the_competition_is_shown_without_a_rank(phase, tmp_path):
     olga = phase.competition.created_by
-    archive = make.results_zip(tmp_path / "o", phase, lambda part, rows: PERFECT if part == "valid" else [0.5] * rows)
+    archive = make.results_zip(
+        tmp_path / "o", phase, lambda part, rows: PERFECT if part == "valid" else [0.5] * rows
+    )
     score_all(submit(user=olga, phase=phase, archive=archive, filename="r.zip"))
     score_all(submit_results(phase, "alice", tmp_path, GOOD))
     ranks = {row.entrant.name: row.rank for row in board.rows(phase, timezone.now())}
