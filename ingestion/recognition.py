@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 METADATA_NAMES = ("metadata", "metadata.yaml")
 _METADATA_MEND = "Write one line: command: python $program/run.py $input $output"
-_LARGEST_METADATA = 64 * 1024
+_LARGEST_METADATA = 16 * 1024
 _MOST_ALIASES = 32
+_DEEPEST_METADATA = 32
 _LONGEST_COMMAND = 4096
 _LARGEST_SOURCE = 512 * 1024
 _PREDICTION = re.compile(r"(?P<name>.+)_(?P<part>valid|test)(?:_(?P<number>[0-9]{1,18}))?\.(?:predict|npy)")
@@ -182,6 +183,15 @@ def _command(contents: Contents) -> tuple[str | None, str | None]:
     return None, command
 
 
+_OPENING = (
+    yaml.FlowSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.BlockMappingStartToken,
+)
+_CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
+
+
 class _BadMetadata(Exception):
     pass
 
@@ -194,9 +204,7 @@ def _load_yaml(path: Path) -> object:
         raise _BadMetadata(f"is larger than {_LARGEST_METADATA // 1024} KiB")
     try:
         text = data.decode("utf-8-sig")
-        aliases = sum(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader))
-        if aliases > _MOST_ALIASES:
-            raise _BadMetadata(f"uses more than {_MOST_ALIASES} YAML aliases")
+        _check_tokens(text)
         return yaml.safe_load(text)
     except UnicodeDecodeError as error:
         raise _BadMetadata("is not text in UTF-8") from error
@@ -205,6 +213,18 @@ def _load_yaml(path: Path) -> object:
         raise _BadMetadata(f"is not YAML{f' (line {mark.line + 1})' if mark else ''}") from error
     except (RecursionError, ValueError, TypeError, OverflowError) as error:
         raise _BadMetadata("is not YAML that can be read") from error
+
+
+def _check_tokens(text: str) -> None:
+    """Refuse many aliases and deep nesting; PyYAML takes time in the square of the depth, so stop early."""
+    aliases = depth = 0
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        aliases += isinstance(token, yaml.AliasToken)
+        depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        if aliases > _MOST_ALIASES:
+            raise _BadMetadata(f"uses more than {_MOST_ALIASES} YAML aliases")
+        if depth > _DEEPEST_METADATA:
+            raise _BadMetadata("is nested too deeply")
 
 
 def check_python_syntax(contents: Contents) -> list[str]:

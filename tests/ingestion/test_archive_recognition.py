@@ -63,7 +63,7 @@ def test_a_command_that_is_not_one_string_is_refused(metadata, contents_of):
     "metadata",
     [
         "a: &a [x]\n" + "b: [*a, *a]\n" * 30,
-        "[" * 30_000,
+        "[" * 15_000,
         "command: !!python/object/apply:os.system ['true']",
         "command: 'unclosed",
         "x: " + "y" * 70_000,
