@@ -23,6 +23,8 @@ from scoring.targets import Bools, Floats, Ints, Pair, Targets
 
 # Weights held at once: 200,000 of 8 bytes, so that a block and its temporaries stay in the cache.
 BLOCK_SIZE = 200_000
+# Where what is weighted is computed anew for each block, fewer and larger blocks are faster.
+LARGE_BLOCK_SIZE = 2_000_000
 # Rows x columns x replicates up to which AUC is recomputed exactly in each replicate; beyond it (about
 # three seconds) its first-order expansion is used, which needs one pass over the rows.
 EXACT_AUC_WORK = 100_000_000
@@ -71,11 +73,11 @@ class Resamples:
         rows = np.arange(targets.sample_count)
         return cls(rows, rows, rows, count, seed, overlapping=True)
 
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+    def blocks(self, size: int = BLOCK_SIZE) -> Iterator[tuple[slice, Floats]]:
         """Yield (which replicates, their weights (b, P)); the numbers do not depend on the block size."""
         generator = np.random.default_rng(self.seed)
         samples = self.rows.size
-        height = max(1, min(self.count, BLOCK_SIZE // samples))
+        height = max(1, min(self.count, size // samples))
         for first in range(0, self.count, height):
             last = min(self.count, first + height)
             if self.overlapping:
@@ -160,7 +162,7 @@ def _column_rates(
     """Yield (replicates, column, share found among positives, share found among negatives)."""
     decided = metrics.decisions(targets)[resamples.rows]
     positive = targets.positive[resamples.rows]
-    for block, weights in resamples.blocks():
+    for block, weights in resamples.blocks(LARGE_BLOCK_SIZE):
         for place, column in enumerate(kept):
             truth, found = positive[:, column], decided[:, column]
             kinds = np.stack([truth, truth & found, ~truth, ~truth & found], axis=1).astype(np.float64)
@@ -319,7 +321,7 @@ def _label_pac(targets: Targets, resamples: Resamples) -> Floats:
     if 1.0 - base < metrics.SMALLEST_ROOM:
         raise UndefinedMetricError("The solution holds one class only, so PAC is undefined.")
     values = np.zeros(resamples.count)
-    for block, weights in resamples.blocks():
+    for block, weights in resamples.blocks(LARGE_BLOCK_SIZE):
         for column in range(targets.column_count):
             losses = metrics.label_losses(targets, column)[resamples.rows]
             truth = targets.positive[resamples.rows, column]

@@ -9,6 +9,7 @@ import lzma
 import math
 import os
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -208,17 +209,19 @@ def _read_text(source: _Source, shape: tuple[int, int] | None) -> Floats:
 
 def _read_carefully(source: _Source) -> Floats:
     """Read line by line; raises at the first token or line that is not as it should be."""
-    rows: list[NDArray[np.float64]] = []
+    # Eight bytes a value: a list of rows would let a file of short lines take fifty times its size.
+    values = array("d")
+    columns = 0
     for number, line in enumerate(_lines(source), start=1):
         tokens = line.partition("#")[0].split()
         if not tokens:
             continue
-        row = np.fromiter(_numbers(source, number, tokens), dtype=np.float64, count=len(tokens))
-        if rows and row.size != rows[0].size:
-            count = "1 number" if row.size == 1 else f"{row.size} numbers"
-            source.fail_at(number, None, f"{count} where the lines before have {rows[0].size}.")
-        rows.append(row)
-    return np.vstack(rows)
+        values.extend(_numbers(source, number, tokens))
+        if columns and len(tokens) != columns:
+            count = "1 number" if len(tokens) == 1 else f"{len(tokens)} numbers"
+            source.fail_at(number, None, f"{count} where the lines before have {columns}.")
+        columns = len(tokens)
+    return np.array(values, dtype=np.float64).reshape(-1, columns)
 
 
 def _numbers(source: _Source, line: int, tokens: Iterable[str]) -> Iterator[float]:
