@@ -140,9 +140,7 @@ def _pull(client: Any, name: str, progress: Say) -> None:
         news.clear()
         thread.join(PULL_PATIENCE)
         if thread.is_alive() and not news.is_set():
-            raise ImageError(
-                f"{name} could not be pulled: the registry did not answer for {PULL_PATIENCE:.0f} s."
-            )
+            raise ImageError(f"{name} could not be pulled: the registry did not answer for {PULL_PATIENCE:.0f} s.")
         if thread.is_alive():
             progress(f"Still pulling {name}.")
     if failure:
@@ -162,9 +160,7 @@ def _base_from_debian(client: Any, progress: Say) -> None:
         "or run `./podium images --from-debian` as root after `apt-get install debootstrap`."
     )
     if os.name != "posix" or os.geteuid() != 0:
-        raise ImageError(
-            "A base from Debian's packages needs root, because debootstrap unpacks as root.", mend
-        )
+        raise ImageError("A base from Debian's packages needs root, because debootstrap unpacks as root.", mend)
     if shutil.which("debootstrap") is None:
         raise ImageError("A base from Debian's packages needs debootstrap, which is not installed.", mend)
     with tempfile.TemporaryDirectory(prefix="podium-base-") as folder:
@@ -196,9 +192,7 @@ def _debootstrap(tree: Path, progress: Say) -> None:
             said = number
             progress(f"  {last}")
     if process.wait() != 0:
-        raise ImageError(
-            f"debootstrap failed: {_one_line(last)}.", f"See whether {DEBIAN_MIRROR} can be reached."
-        )
+        raise ImageError(f"debootstrap failed: {_one_line(last)}.", f"See whether {DEBIAN_MIRROR} can be reached.")
 
 
 def _remove(path: Path) -> None:
@@ -231,9 +225,7 @@ def _build_sandbox(client: Any, progress: Say) -> None:
     arguments = {"BASE_IMAGE": BASE_IMAGE, **_index_arguments(progress)}
     authority = extra_authority()
     if authority is not None:
-        progress(
-            f"Certificates of {authority} are used while packages are installed, and left out of the image."
-        )
+        progress(f"Certificates of {authority} are used while packages are installed, and left out of the image.")
     progress(f"Building {SANDBOX_IMAGE} from docker/sandbox.Dockerfile.")
     lines = client.api.build(
         fileobj=build_context(CHECKOUT, authority),
@@ -309,9 +301,7 @@ def extra_authority() -> Path | None:
 
 
 def _index_arguments(progress: Say) -> dict[str, str]:
-    return dict(
-        _safe_arguments(os.environ.get("PIP_INDEX_URL"), os.environ.get("PIP_TRUSTED_HOST"), progress)
-    )
+    return dict(_safe_arguments(os.environ.get("PIP_INDEX_URL"), os.environ.get("PIP_TRUSTED_HOST"), progress))
 
 
 def _safe_arguments(index: str | None, trusted: str | None, progress: Say) -> Iterator[tuple[str, str]]:
