@@ -157,7 +157,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = env.str("PODIUM_EMAIL_VERIFICATION", default="optional")
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organizer", "root", "podium"]
-EMAIL_CONFIG = env.email("EMAIL_URL", default=f"filemail://{PODIUM_HOME / 'mail'}")
+EMAIL_CONFIG = env.email("EMAIL_URL", default=f"filemail:///{PODIUM_HOME / 'mail'}")
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("PODIUM_FROM_EMAIL", default="podium@localhost")
 
@@ -194,6 +194,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"without_links": {"()": "config.logs.WithoutLinks"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_links"]}},
     "root": {"handlers": ["console"], "level": env.str("PODIUM_LOG_LEVEL", default="INFO")},
 }

@@ -31,7 +31,16 @@ def common_environment() -> dict[str, str]:
 def site(home: Path, descriptor: int, *, workers: int = 2, threads: int = 8) -> Part:
     """The web site: gunicorn on a socket that is already listening."""
     command = (
-        *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"fd://{descriptor}"),
+        *(
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            "python:config.gunicorn",
+            "config.wsgi",
+            "--bind",
+            f"fd://{descriptor}",
+        ),
         *("--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)),
         *("--timeout", "120", "--graceful-timeout", "8", "--access-logfile", "-", "--no-control-socket"),
     )
