@@ -106,9 +106,7 @@ def _counted_from_zero(column: Any, label_num: int | None, what: str) -> Any:
     whole = np.isfinite(column) & (column == np.floor(column)) & (column >= 0)
     if not bool(whole.all()):
         line = int(np.flatnonzero(~whole)[0])
-        raise DataError(
-            f"{what} row {line + 1}", f"{column[line]:g} is not a class index, a whole number from 0"
-        )
+        raise DataError(f"{what} row {line + 1}", f"{column[line]:g} is not a class index, a whole number from 0")
     classes = column.astype(np.int64)
     if classes.size and label_num and classes.min() >= 1 and classes.max() == label_num:
         return classes - 1

@@ -77,14 +77,18 @@ class Work:
             raise
         except SystemExit as end:
             if end.code in (None, 0):
-                raise SubmissionError(f"model.py ended the program by itself while {self._doing}") from end
+                raise SubmissionError(
+                    f"the code in model.py ended the program by itself while {self._doing}"
+                ) from end
             raise SubmissionError(
-                f"model.py ended the program with code {end.code} while {self._doing}"
+                f"the code in model.py ended the program with code {end.code} while {self._doing}"
             ) from end
         except BaseException as error:
             sys.stdout.flush()
             sys.stderr.write(own_traceback(error, self.submission))
-            raise SubmissionError(f"model.py failed while {self._doing}: {_describe(error)}") from error
+            raise SubmissionError(
+                f"the code in model.py failed while {self._doing}: {_describe(error)}"
+            ) from error
 
     def _work(self, features: Any, targets: Any, load_models: bool) -> None:
         model_class = load_class(self.submission)
@@ -161,7 +165,7 @@ def load_class(submission: Path) -> Any:
     ]
     spec = importlib.util.spec_from_file_location("model", path)
     if spec is None or spec.loader is None:
-        raise SubmissionError("model.py cannot be loaded")
+        raise SubmissionError("the file model.py cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules["model"] = module  # so that joblib and pickle find its classes
     spec.loader.exec_module(module)
@@ -169,7 +173,7 @@ def load_class(submission: Path) -> Any:
         candidate = getattr(module, name, None)
         if inspect.isclass(candidate):
             return candidate
-    raise SubmissionError("model.py defines no class Model")
+    raise SubmissionError("the file model.py defines no class Model")
 
 
 def make_model(model_class: Any, info: dict[str, Any]) -> Any:
