@@ -82,6 +82,8 @@ class Supervisor:
 
     def __enter__(self) -> "Supervisor":
         for number in SIGNALS:
+            if signal.getsignal(number) == signal.SIG_IGN:
+                continue  # nohup asked for this
             self._handlers[number] = signal.signal(number, self._on_signal)
         return self
 

@@ -6,7 +6,8 @@ from rich.console import Console
 
 # State and advice go to standard error, so that `--json` and tables stay alone on standard output.
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
-results = Console(highlight=False)
+# A table that goes into a file must not be folded to 80 columns.
+results = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
 
 
 def say(text: str) -> None:

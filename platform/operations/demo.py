@@ -1,0 +1,158 @@
+"""`./podium demo`: from nothing to a leaderboard, on this machine's real components."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from operations import supervisor as supervision
+from operations.installation import (
+    Installation,
+    migrate,
+    open_installation,
+    prepare_django,
+    start_compute_worker,
+    start_site,
+)
+from operations.supervisor import Supervisor
+from operations.terminal import say
+
+if TYPE_CHECKING:
+    from submissions.models import Submission
+
+WORKER_PATIENCE = 60.0
+STALL_SECONDS = 300.0  # beyond the longest budget of a run: nothing moves for so long only when it is broken
+UNCONFINED_MEND = "apt-get install bubblewrap"
+
+
+def demo(*, port: int | None, once: bool) -> int:
+    """Run the demo; returns 0, or with `once` 1 when a run failed or the board does not rank everybody."""
+    installation = open_installation(port=port)
+    prepare_django()
+    try:
+        with Supervisor(say) as supervisor:
+            code = play(supervisor, installation, once=once)
+            if not once:
+                supervisor.serve()
+    except supervision.StopAsked as asked:
+        say("Stopped." if not once else f"podium: stopped by {asked} before the demo was over.")
+        code = 130 if once else 0
+    finally:
+        installation.lock.release()
+    return code
+
+
+def play(supervisor: Supervisor, installation: Installation, *, once: bool) -> int:
+    """Set everything up, submit, wait, show the board; returns the exit code of `--once`."""
+    from operations import demo_board
+    from operations.demo_setup import Demo, demo_people, first_phase, scratch_folder
+
+    migrate()
+    logins = demo_people(installation.home)
+    with scratch_folder(installation.home) as folder:
+        demonstration = Demo(Path(folder))
+        say("Loading the demo competition ...")
+        competition = demonstration.competition()
+        phase = first_phase(competition)
+        sandbox = demo_sandbox()
+        say("Starting the site, its worker and a compute worker ...")
+        start_site(supervisor, installation)
+        start_compute_worker(supervisor, installation, sandbox=sandbox)
+        wait_for_worker(supervisor)
+        say(f"The site is at {installation.url}. Submitting the starting kit's samples ...")
+        entries = demonstration.entries(phase, again=once)
+    failures = wait_for_entries(supervisor, entries)
+    failures += demo_board.show(phase, list(entries))
+    for failure in failures:
+        say(f"Not as it should be: {failure}")
+    if not once:
+        demo_board.show_logins(installation, competition, logins)
+    return 1 if failures else 0
+
+
+def demo_sandbox() -> str:
+    """Choose what the demo's submissions run in, and say so.
+
+    Docker when an engine answers (its image is built where it is missing), else bubblewrap, else nothing: then
+    only the starting kit's own code is run.
+    """
+    from ingestion.sandbox import NoSandbox, choose_sandbox
+
+    asked = os.environ.get("PODIUM_SANDBOX")
+    if asked in (None, "", "docker") and docker_is_ready():
+        say("Submissions run in Docker.")
+        return "docker"
+    if asked not in (None, "", "docker"):
+        say(f"Submissions run in {asked}, because PODIUM_SANDBOX says so.")
+        return str(asked)
+    try:
+        choose_sandbox("bubblewrap")
+    except NoSandbox as error:
+        say(f"There is no sandbox on this machine: no Docker engine, and {lower_first(str(error))}")
+        say("The demo runs the starting kit's own code UNCONFINED. Uploads by anybody else are refused.")
+        say(f"Install a sandbox with:  {UNCONFINED_MEND}   and start the demo again.")
+        return "unconfined"
+    say("Submissions run in bubblewrap.")
+    return "bubblewrap"
+
+
+def docker_is_ready() -> bool:
+    """Whether Docker can run submissions, after building the image where that is all that was missing."""
+    from django.conf import settings
+
+    from ingestion.images import SANDBOX_IMAGE, ImageError, build_images
+    from ingestion.sandbox import NoSandbox, choose_sandbox
+    from ingestion.sandbox.engine import EngineError, connect
+
+    try:
+        client = connect(timeout=20)
+    except EngineError as error:
+        say(f"{error} Going on with bubblewrap.")
+        return False
+    with contextlib.closing(client):
+        is_there = bool(client.images.list(name=settings.SANDBOX_IMAGE))
+    try:
+        if not is_there and settings.SANDBOX_IMAGE == SANDBOX_IMAGE:
+            say("A Docker engine answers. Building its sandbox image, once (2 to 5 minutes) ...")
+            build_images(progress=lambda text: say(f"  {text}"))
+        choose_sandbox("docker")
+    except (ImageError, NoSandbox) as error:
+        say(f"Docker answers, but cannot be used: {error} {getattr(error, 'mend', '')}".rstrip())
+        say("Going on with bubblewrap.")
+        return False
+    return True
+
+
+def lower_first(text: str) -> str:
+    """Return the text with a small first letter, to go on inside a sentence."""
+    return text[:1].lower() + text[1:]
+
+
+def wait_for_worker(supervisor: Supervisor) -> None:
+    """Wait until the compute worker has said hello to the site."""
+    from operations.installation import LOCAL_WORKER
+    from submissions.models import Worker
+
+    began = time.monotonic()
+    started = Worker.objects.get(name=LOCAL_WORKER).seen_at
+    while Worker.objects.get(name=LOCAL_WORKER).seen_at == started:
+        supervisor.wait(0.3)
+        supervisor.check()
+        if time.monotonic() - began > WORKER_PATIENCE:
+            raise TimeoutError("the compute worker did not connect to the site; see logs/compute-worker.log")
+
+
+def wait_for_entries(supervisor: Supervisor, entries: "dict[str, Submission]") -> list[str]:
+    """Wait until every entry has ended, with a live line for each; returns what went wrong."""
+    from operations.demo_board import LiveState
+
+    with LiveState(entries) as state:
+        moved = time.monotonic()
+        while not state.is_over:
+            supervisor.wait(0.5)
+            if state.refresh():
+                moved = time.monotonic()
+            if time.monotonic() - moved > STALL_SECONDS + state.longest_budget:
+                return [f"nothing has moved for {time.monotonic() - moved:.0f} s; see the folder logs"]
+    return state.failures()

@@ -1,0 +1,268 @@
+"""The demo competition in the database: people, datasets, phases. Every step can be repeated."""
+
+import datetime as dt
+import json
+import os
+import secrets
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.contrib.auth.models import Permission
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from competitions.actions import join
+from competitions.models import Competition, Organizer, Phase, Round, Task
+from datasets.actions import import_dataset
+from datasets.models import Dataset
+from operations import demo_texts as texts
+from operations.demo_data import DEMO_DATASETS, build_demo_datasets, build_results_entry
+from operations.parts import ROOT
+from submissions.actions import submit
+from submissions.models import RunState, Submission
+from submissions.models.submission import quota_left
+
+PEOPLE = ("organizer", "participant", "admin")
+ENTRANTS = ("participant", "linear", "neighbours")
+SEED = 2015
+OPEN_DAYS = 60
+FINAL_DAYS = 7
+# Characters that cannot be taken for one another when somebody types the password from the screen.
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+@dataclass(frozen=True)
+class Login:
+    """A name and the password that was made for it; None when its owner has chosen another."""
+
+    username: str
+    password: str | None
+
+
+def demo_people(home: Path) -> list[Login]:
+    """Make the demo's users, or find them again; returns how to log in.
+
+    Passwords are made at random once for an installation and kept in `demo.json`, mode 600. A password that its
+    owner has changed since is left alone.
+    """
+    path = home / "demo.json"
+    kept = read_passwords(path)
+    passwords = {name: kept.get(name) or new_password() for name in PEOPLE}
+    write_passwords(path, passwords)
+    logins = []
+    for name in PEOPLE:
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            user = User(username=name, email=f"{name}@example.org")
+            user.is_superuser = user.is_staff = name == "admin"
+        if user.pk is None or name not in kept:
+            user.set_password(passwords[name])
+            user.save()
+        logins.append(Login(name, passwords[name] if user.check_password(passwords[name]) else None))
+    may_create = Permission.objects.filter(codename__in=("add_competition", "add_dataset"))
+    User.objects.get(username="organizer").user_permissions.add(*may_create)
+    return logins
+
+
+def new_password() -> str:
+    """Return a password of about 74 random bits that is easy to read and type."""
+    return "-".join("".join(secrets.choice(LETTERS) for _ in range(5)) for _ in range(3))
+
+
+def read_passwords(path: Path) -> dict[str, str]:
+    """Return the passwords kept by an earlier start; empty when there are none."""
+    try:
+        found = json.loads(path.read_text())["users"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return {name: str(password) for name, password in found.items()} if isinstance(found, dict) else {}
+
+
+def write_passwords(path: Path, passwords: dict[str, str]) -> None:
+    """Keep the passwords where only the owner of the data folder reads them."""
+    fresh = path.with_name("demo.json.new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump({"users": passwords}, file, indent=1)
+    fresh.replace(path)
+
+
+class Demo:
+    """The demo competition and its three entries."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self._folders: list[Path] | None = None
+
+    def folders(self) -> list[Path]:
+        """The five datasets with their solutions, built only when something needs them."""
+        if self._folders is None:
+            self._folders = build_demo_datasets(self.scratch / "datasets", SEED)
+        return self._folders
+
+    def competition(self) -> Competition:
+        """Make the competition, or find it and see that its first phase is open."""
+        found = Competition.objects.filter(slug=texts.SLUG).first()
+        if found is not None:
+            reopen(found, timezone.now())
+            return found
+        organizer = User.objects.get(username="organizer")
+        datasets = [self.dataset(folder, organizer) for folder in self.folders()]
+        with transaction.atomic():
+            made = Competition.objects.create(
+                slug=texts.SLUG,
+                title=texts.TITLE,
+                summary=texts.SUMMARY,
+                state=Competition.State.PUBLISHED,
+                overview=texts.OVERVIEW,
+                evaluation=texts.EVALUATION,
+                rules=texts.RULES,
+                created_by=organizer,
+            )
+            Organizer.objects.create(competition=made, user=organizer, role=Organizer.Role.OWNER)
+            make_phases(made, datasets, timezone.now())
+        return made
+
+    def dataset(self, folder: Path, owner: User) -> Dataset:
+        """Import one dataset, unless an interrupted start has done so already."""
+        about = DEMO_DATASETS[folder.name]
+        found = Dataset.objects.filter(owner=owner, slug=folder.name).first()
+        if found is not None and found.current is not None:
+            return found
+        report = import_dataset(folder, owner=owner, title=about.title, description=about.description)
+        if report.dataset is None:
+            problems = "; ".join(f"{problem.place}: {problem.message}" for problem in report.errors)
+            raise RuntimeError(f"the demo dataset {folder.name} is not in order: {problems}")
+        return report.dataset
+
+    def entries(self, phase: Phase, *, again: bool) -> dict[str, Submission]:
+        """Submit what has no finished entry yet; with `again`, the sample code once more if quota allows.
+
+        Returns the submission of each entrant that the demo waits for.
+        """
+        archives = {
+            "participant": lambda: packed(ROOT / "starting_kit/sample_code_submission", self.scratch),
+            "linear": lambda: packed(ROOT / "starting_kit/sample_linear_submission", self.scratch),
+            "neighbours": lambda: build_results_entry(self.folders(), self.scratch / "neighbours.zip"),
+        }
+        comments = {
+            "participant": "The starting kit's sample code.",
+            "linear": "A linear model, as a weak line to beat.",
+            "neighbours": "Results only: predictions of nearest neighbours.",
+        }
+        chosen = {}
+        for name in ENTRANTS:
+            user = entrant_user(name)
+            join(phase.competition, user)
+            kept = standing_entry(phase, user)
+            if kept is not None and not (again and name == "participant" and may_submit_again(phase, kept)):
+                chosen[name] = kept
+                continue
+            archive = archives[name]()
+            chosen[name] = submit(
+                user=user,
+                phase=phase,
+                archive=archive,
+                filename=archive.name,
+                comment=comments[name],
+                is_kit_code=True,
+            )
+        return chosen
+
+
+def entrant_user(name: str) -> User:
+    """The user who enters; those that nobody logs in as get no usable password."""
+    user, is_new = User.objects.get_or_create(username=name, defaults={"email": f"{name}@example.org"})
+    if is_new:
+        user.set_unusable_password()
+        user.save()
+    return user
+
+
+def standing_entry(phase: Phase, user: User) -> Submission | None:
+    """The demo's own submission of this user that runs now or has finished on every dataset."""
+    own = Submission.objects.filter(phase=phase, user=user, is_kit_code=True).order_by("-received_at")
+    for submission in own:
+        if submission.is_active or not submission.runs.exclude(state=RunState.FINISHED).exists():
+            return submission
+    return None
+
+
+def may_submit_again(phase: Phase, kept: Submission) -> bool:
+    """Whether another submission makes sense: nothing runs, and the day's quota is not used up."""
+    return not kept.is_active and quota_left(phase, kept.entrant, timezone.now()) != 0
+
+
+def make_phases(competition: Competition, datasets: list[Dataset], now: dt.datetime) -> None:
+    """Make Tweakathon[0], open now, and the two phases that follow it."""
+    preparation = Round.objects.create(competition=competition, number=0, name="Preparation")
+    novice = Round.objects.create(competition=competition, number=1, name="Novice")
+    opens, closes, revealed = dates(now)
+    tweakathon = Phase.objects.create(
+        round=preparation,
+        number=1,
+        kind=Phase.Kind.TWEAKATHON,
+        title="Tweakathon[0]",
+        description=texts.TWEAKATHON,
+        opens_at=opens,
+        closes_at=closes,
+    )
+    for order, dataset in enumerate(datasets):
+        Task.objects.create(phase=tweakathon, dataset=dataset, order=order)
+    later = [
+        (preparation, 2, Phase.Kind.FINAL, "Final[0]", texts.FINAL),
+        (novice, 3, Phase.Kind.AUTOML, "AutoML[1]", texts.AUTOML),
+    ]
+    for group, number, kind, title, description in later:
+        Phase.objects.create(
+            round=group,
+            number=number,
+            kind=kind,
+            title=title,
+            description=description,
+            parent=tweakathon,
+            opens_at=closes,
+            closes_at=revealed,
+        )
+
+
+def dates(now: dt.datetime) -> tuple[dt.datetime, dt.datetime, dt.datetime]:
+    """When the Tweakathon opens and closes, and when the phases after it close: all at midnight UTC."""
+    opens = now.astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    closes = opens + dt.timedelta(days=OPEN_DAYS)
+    return opens, closes, closes + dt.timedelta(days=FINAL_DAYS)
+
+
+def reopen(competition: Competition, now: dt.datetime) -> None:
+    """Move the dates of a demo that was last used so long ago that its phase has closed."""
+    tweakathon = first_phase(competition)
+    if tweakathon.is_open(now):
+        return
+    opens, closes, revealed = dates(now)
+    with transaction.atomic():
+        competition.phases().filter(parent=tweakathon).update(opens_at=closes, closes_at=revealed)
+        Phase.objects.filter(pk=tweakathon.pk).update(opens_at=opens, closes_at=closes)
+
+
+def first_phase(competition: Competition) -> Phase:
+    """Tweakathon[0] of the demo."""
+    return Phase.objects.get(round__competition=competition, number=1)
+
+
+def packed(folder: Path, scratch: Path) -> Path:
+    """Zip a submission's folder, without what Python left in it; returns the zip."""
+    archive = scratch / f"{folder.name}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                file.write(path, path.relative_to(folder))
+    return archive
+
+
+def scratch_folder(home: Path) -> "tempfile.TemporaryDirectory[str]":
+    """A folder inside the data folder for datasets with their solutions; it is removed after use."""
+    return tempfile.TemporaryDirectory(prefix="demo-", dir=home)
