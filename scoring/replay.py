@@ -7,9 +7,10 @@ from typing import Any
 
 from scoring.errors import BadSolutionError, ScoringError
 from scoring.evaluate import score
-from scoring.info import read_scoring_info
+from scoring.info import ScoringInfo, read_scoring_info
 from scoring.names import CHAPTER, LIBSCORES, canonical_metric, canonical_task
 from scoring.reading import read_table
+from scoring.targets import Floats
 
 EXPECTED_NAME = "expected.json"
 REFERENCE_FOLDER = "reference"
@@ -39,7 +40,26 @@ def replay(folder: Path, *, convention: str = CHAPTER) -> list[ReplayRow]:
     Raises:
         BadSolutionError: the folder has no readable `expected.json`.
     """
-    return [_replay_one(folder, entry, convention) for entry in _expected_entries(folder)]
+    reference = _Reference(folder / REFERENCE_FOLDER, finite=convention != LIBSCORES)
+    return [_replay_one(folder, entry, reference, convention) for entry in _expected_entries(folder)]
+
+
+class _Reference:
+    """The solutions and info files; the solution read last is kept, as entries come by dataset."""
+
+    def __init__(self, folder: Path, *, finite: bool) -> None:
+        self.folder = folder
+        self.finite = finite
+        self._kept: tuple[Path, Floats] | None = None
+
+    def solution(self, dataset: str, part: str) -> Floats:
+        path = _with_or_without_xz(self.folder / f"{dataset}_{part}.solution")
+        if self._kept is None or self._kept[0] != path:
+            self._kept = (path, read_table(path, what="solution", finite=self.finite))
+        return self._kept[1]
+
+    def info(self, dataset: str) -> ScoringInfo:
+        return read_scoring_info(self.folder / f"{dataset}_public.info")
 
 
 def _expected_entries(folder: Path) -> list[dict[str, Any]]:
@@ -57,10 +77,10 @@ def _expected_entries(folder: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def _replay_one(folder: Path, entry: dict[str, Any], convention: str) -> ReplayRow:
+def _replay_one(folder: Path, entry: dict[str, Any], reference: _Reference, convention: str) -> ReplayRow:
     expected = float(entry["score"])
     try:
-        value = _value(folder, entry, convention)
+        value = _value(folder, entry, reference, convention)
     except ScoringError as error:
         return ReplayRow(entry["file"], entry["dataset"], None, expected, ok=False, message=str(error))
     targets = [expected]
@@ -70,22 +90,18 @@ def _replay_one(folder: Path, entry: dict[str, Any], convention: str) -> ReplayR
     return ReplayRow(entry["file"], entry["dataset"], value, expected, ok=ok)
 
 
-def _value(folder: Path, entry: dict[str, Any], convention: str) -> float:
-    reference = folder / REFERENCE_FOLDER
+def _value(folder: Path, entry: dict[str, Any], reference: _Reference, convention: str) -> float:
     dataset, part = entry["dataset"], entry.get("part", "test")
     task, metric = entry.get("task"), entry.get("metric")
     if not (task and metric):
-        info = read_scoring_info(reference / f"{dataset}_public.info")
+        info = reference.info(dataset)
         task, metric = task or info.task, metric or info.metric
     if not (task and metric):
         raise BadSolutionError(f"{dataset}_public.info names no task or no metric.")
-    finite = convention != LIBSCORES
-    solution_path = _with_or_without_xz(reference / f"{dataset}_{part}.solution")
-    solution = read_table(solution_path, what="solution", finite=finite)
     prediction_path = folder / entry["file"]
-    prediction = read_table(_with_or_without_xz(prediction_path), finite=finite)
+    prediction = read_table(_with_or_without_xz(prediction_path), finite=reference.finite)
     return score(
-        solution,
+        reference.solution(dataset, part),
         prediction,
         task=canonical_task(task),
         metric=canonical_metric(metric),

@@ -81,9 +81,9 @@ def check_shape(
     if shape == expected:
         return
     if shape[1] == expected[1]:
-        raise error(f"{name} has {_count(shape[0], 'row')}, {expected[0]} are expected.")
+        raise error(f"{name} has {_count(shape[0], 'row')}, {_are_expected(expected[0])}.")
     if shape[0] == expected[0]:
-        raise error(f"{name} has {_count(shape[1], 'column')}, {expected[1]} are expected.")
+        raise error(f"{name} has {_count(shape[1], 'column')}, {_are_expected(expected[1])}.")
     raise error(
         f"{name} has {_count(shape[0], 'row')} of {_count(shape[1], 'column')}, "
         f"{_count(expected[0], 'row')} of {_count(expected[1], 'column')} are expected."
@@ -160,8 +160,8 @@ def _expand_class_numbers(
             warnings = (f"{solution_name} holds class numbers {lowest:g} to {highest:g}, read as counted from 0.",)
     elif lowest >= 1 and highest <= class_count:
         numbers = truth[:, 0].astype(np.intp) - 1
-    elif present.size == class_count:
-        numbers = np.searchsorted(present, truth[:, 0])
+    elif class_count == 2 and (lowest, highest) == (-1.0, 1.0) and present.size == 2:
+        numbers = (truth[:, 0] > 0.0).astype(np.intp)
     else:
         raise BadPredictionError(
             f"{prediction_name} has {_count(class_count, 'column')}, but {solution_name[0].lower()}"
@@ -235,3 +235,7 @@ def _map_scores(prediction: Floats, lowest: float, highest: float) -> tuple[Floa
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are_expected(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'} expected"
