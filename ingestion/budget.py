@@ -140,9 +140,7 @@ class Budget:
             wrong = f"does not know {', '.join(unknown)}" if unknown else "needs wall_seconds"
             raise ValueError(f"a budget {wrong}")
         whole = {
-            name: None if value is None else int(value)
-            for name, value in values.items()
-            if name != "wall_seconds"
+            name: None if value is None else int(value) for name, value in values.items() if name != "wall_seconds"
         }
         return cls(wall_seconds=float(values["wall_seconds"]), **whole)  # type: ignore[arg-type]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from ingestion.program.info import TASKS, find_name, read_feature_types, read_info
 from ingestion.program.text import DataError, Triplets, blocks, read_dense, read_sparse
@@ -59,12 +58,12 @@ def read_features(path: Path, layout: str, columns: int | None, rows: int | None
 
 def to_csr(triplets: Triplets, rows: int | None = None) -> Any:
     """A CSR matrix of the triplets, without empty rows at the end past `rows`."""
+    from scipy.sparse import csr_matrix  # takes half a second to load, which dense data need not spend
+
     starts = triplets.starts
     while rows is not None and len(starts) - 1 > rows and starts[-1] == starts[-2]:
         starts = starts[:-1]
-    return scipy.sparse.csr_matrix(
-        (triplets.values, triplets.indices, starts), shape=(len(starts) - 1, triplets.columns)
-    )
+    return csr_matrix((triplets.values, triplets.indices, starts), shape=(len(starts) - 1, triplets.columns))
 
 
 def class_indices(solution: Any, task: str, label_num: int | None, what: str = "the solution") -> Any:
@@ -181,7 +180,7 @@ class Dataset:
 
 def write_cached(folder: Path, part: str, features: Any) -> dict[str, Any]:
     """Write one part as memory-mappable float64 `.npy` files; return its entry for the cache's index."""
-    if scipy.sparse.issparse(features):
+    if hasattr(features, "tocsr"):
         csr = features.tocsr()
         for piece in ("data", "indices", "indptr"):
             np.save(folder / f"{part}.{piece}.npy", getattr(csr, piece))
@@ -193,8 +192,10 @@ def write_cached(folder: Path, part: str, features: Any) -> dict[str, Any]:
 def read_cached(folder: Path, part: str, entry: dict[str, Any]) -> Any:
     """One part out of the cache, mapped copy-on-write: pages are read when touched and may be changed."""
     if entry["kind"] == "csr":
+        from scipy.sparse import csr_matrix
+
         pieces = tuple(_mapped(folder / f"{part}.{piece}.npy") for piece in ("data", "indices", "indptr"))
-        return scipy.sparse.csr_matrix(pieces, shape=tuple(entry["shape"]), copy=False)
+        return csr_matrix(pieces, shape=tuple(entry["shape"]), copy=False)
     return _mapped(folder / f"{part}.npy")
 
 
