@@ -1,0 +1,95 @@
+"""The tasks of phases with the facts of their datasets, in a bounded number of queries."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from competitions.models import Phase, Task
+from competitions.models.protocol import CHALLENGE_WALL_SECONDS
+from datasets.models import DatasetVersion
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """A task and the dataset version that new runs use. `is_revealed` tells whether entrants may know it."""
+
+    task: Task
+    phase: Phase
+    version: DatasetVersion | None
+    position: int
+    is_revealed: bool
+
+    @property
+    def name(self) -> str:
+        """The name in use: the alias, else the prefix of the dataset's files."""
+        return self.task.alias or (self.version.name if self.version else self.task.dataset.slug)
+
+    @property
+    def shown_name(self) -> str:
+        """The name for entrants: of a dataset that is not revealed, its alias or its place."""
+        return self.name if self.is_revealed or self.task.alias else f"Dataset {self.position}"
+
+    @property
+    def metric(self) -> str:
+        """The metric that scores the task: its own, else the dataset's."""
+        return self.task.metric or (self.version.metric if self.version else "")
+
+    @property
+    def wall_seconds(self) -> float:
+        """The time budget of one run: the task's, else the phase's, else the dataset's."""
+        own = self.task.wall_seconds or self.phase.wall_seconds
+        return own or (self.version and self.version.time_budget) or CHALLENGE_WALL_SECONDS
+
+    @property
+    def classes(self) -> int | None:
+        """C: the number of classes or labels; None for regression."""
+        if self.version is None or self.version.task_kind == "regression":
+            return None
+        return self.version.label_num or self.version.target_num
+
+    @property
+    def ratio(self) -> float | None:
+        """Ptr/N."""
+        if self.version is None or not self.version.feat_num:
+            return None
+        return self.version.train_num / self.version.feat_num
+
+    @property
+    def may_be_downloaded(self) -> bool:
+        """Whether participants get its public files now."""
+        return self.is_revealed and self.version is not None and bool(self.version.public_zip)
+
+
+def is_revealed(phase: Phase, now: dt.datetime) -> bool:
+    """Whether entrants may know the datasets of a phase.
+
+    Those of an AutoML phase are unseen until it has closed; those of any other kind from its opening.
+    """
+    return phase.has_ended(now) if phase.kind == Phase.Kind.AUTOML else phase.has_begun(now)
+
+
+def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, viewer_is_organizer: bool) -> list[TaskFacts]:
+    """All tasks of the given phases in their order: two queries."""
+    by_id = {phase.pk: phase for phase in phases}
+    tasks = list(Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id"))
+    versions = newest_versions({task.dataset_id for task in tasks})
+    facts: list[TaskFacts] = []
+    for phase in phases:
+        revealed = viewer_is_organizer or is_revealed(phase, now)
+        own = [task for task in tasks if task.phase_id == phase.pk]
+        facts += [
+            TaskFacts(task, phase, versions.get(task.dataset_id), position, revealed)
+            for position, task in enumerate(own, start=1)
+        ]
+    return facts
+
+
+def newest_versions(dataset_ids: Iterable[int]) -> dict[int, DatasetVersion]:
+    """Map dataset ids to their newest versions: one query."""
+    versions = DatasetVersion.objects.filter(dataset__in=list(dataset_ids)).order_by("number")
+    return {version.dataset_id: version for version in versions}
+
+
+def of_phase(facts: Iterable[TaskFacts], phase: Phase) -> list[TaskFacts]:
+    """Those of one phase."""
+    return [fact for fact in facts if fact.phase.pk == phase.pk]

@@ -1,0 +1,111 @@
+"""What every page of a competition needs to know, loaded once for a request."""
+
+import datetime as dt
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.http import Http404, HttpRequest
+from django.utils import timezone
+
+from competitions import policy
+from competitions.lifecycle import current_phase
+from competitions.models import Competition, Participant, Phase
+
+TABS = (
+    ("overview", "Overview", "competition"),
+    ("phases", "Phases", "phases"),
+    ("datasets", "Datasets", "datasets"),
+    ("evaluation", "Evaluation", "evaluation"),
+    ("rules", "Rules", "rules"),
+    ("submissions", "Submissions", "submissions"),
+    ("leaderboard", "Leaderboard", "leaderboard"),
+)
+
+
+@dataclass
+class Frame:
+    """One competition as one person sees it now."""
+
+    request: HttpRequest
+    competition: Competition
+    now: dt.datetime
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """The phases in the competition's order, each with its round."""
+        phases = list(self.competition.phases())
+        for phase in phases:
+            phase.round.competition = self.competition
+        return phases
+
+    @cached_property
+    def current(self) -> Phase | None:
+        """The phase a visitor should see first."""
+        return current_phase(self.phases, self.now)
+
+    @cached_property
+    def submit_phases(self) -> list[Phase]:
+        """The phases that take submissions now."""
+        return [phase for phase in self.phases if phase.takes_submissions and phase.is_open(self.now)]
+
+    @cached_property
+    def is_organizer(self) -> bool:
+        """Whether the person holds a role in this competition."""
+        return policy.is_organizer(self.request.user, self.competition)
+
+    @cached_property
+    def participation(self) -> Participant | None:
+        """The person's wish to take part."""
+        return policy.participation(self.request.user, self.competition)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the person is an approved participant."""
+        wish = self.participation
+        return wish is not None and wish.state == Participant.State.APPROVED
+
+    @property
+    def may_join(self) -> bool:
+        """Whether a join button makes sense: published, registration not closed, no wish yet, no role."""
+        competition = self.competition
+        return (
+            competition.state == Competition.State.PUBLISHED
+            and competition.registration != Competition.Registration.CLOSED
+            and self.participation is None
+            and not self.is_organizer
+        )
+
+    @property
+    def may_submit(self) -> bool:
+        """Whether the person may submit, as far as roles decide."""
+        open_to_entries = self.competition.state != Competition.State.ARCHIVED
+        return open_to_entries and (self.takes_part or self.is_organizer)
+
+    @property
+    def may_download_data(self) -> bool:
+        """Whether the person may download public files of datasets."""
+        return self.takes_part or self.is_organizer
+
+    def phase_by_number(self, text: str | None) -> Phase | None:
+        """The phase that an address names by its number; None for none or an unknown one."""
+        return next((phase for phase in self.phases if text and text == str(phase.number)), None)
+
+    def context(self, active: str, **more: object) -> dict[str, object]:
+        """The template's variables for the tab `active`."""
+        return {
+            "frame": self,
+            "competition": self.competition,
+            "tabs": TABS,
+            "added_pages": list(self.competition.pages.all()),
+            "active": active,
+            "now": self.now,
+            **more,
+        }
+
+
+def load(request: HttpRequest, slug: str) -> Frame:
+    """The competition of an address, or 404 where the person may not know of it."""
+    competition = Competition.objects.filter(slug=slug).first()
+    if competition is None or not policy.may_see(request.user, competition):
+        raise Http404("There is no such competition.")
+    return Frame(request, competition, timezone.now())

@@ -1,0 +1,201 @@
+// The little that pages do by themselves: colours, the reader's own time, uploads with a real progress bar.
+// Everything here is an improvement of a page that works without it.
+(function () {
+  "use strict";
+
+  const SYSTEM_DARK = window.matchMedia("(prefers-color-scheme: dark)");
+
+  function currentTheme() {
+    return document.documentElement.dataset.theme || (SYSTEM_DARK.matches ? "dark" : "light");
+  }
+
+  function setUpThemeToggle() {
+    const button = document.querySelector("[data-theme-toggle]");
+    if (!button) return;
+    const label = button.querySelector("[data-theme-label]");
+    const describe = () => {
+      const text = currentTheme() === "dark" ? "Use light colours" : "Use dark colours";
+      label.textContent = text;
+      button.title = text;
+    };
+    button.hidden = false;
+    describe();
+    button.addEventListener("click", () => {
+      const next = currentTheme() === "dark" ? "light" : "dark";
+      document.documentElement.dataset.theme = next;
+      try {
+        window.localStorage.setItem("podium-theme", next);
+      } catch (error) {
+        // storage is switched off: the choice holds for this page
+      }
+      describe();
+    });
+  }
+
+  const DAY_AND_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
+  const TIME_ONLY = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+
+  function showLocalTimes(root) {
+    root.querySelectorAll("time[data-moment]").forEach((element) => {
+      const moment = new Date(element.dateTime);
+      if (Number.isNaN(moment.getTime())) return;
+      if (!element.title) element.title = element.textContent.trim();
+      const style = element.dataset.moment === "short" ? TIME_ONLY : DAY_AND_TIME;
+      element.textContent = new Intl.DateTimeFormat(undefined, style).format(moment);
+    });
+    root.querySelectorAll("[data-zone]").forEach((element) => {
+      element.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone || "your time zone";
+    });
+  }
+
+  function megabytes(bytes) {
+    return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0) + " MB";
+  }
+
+  function showUploadError(form, message, mend) {
+    const box = form.querySelector("[data-upload-error]");
+    box.querySelector("[data-message]").textContent = message;
+    box.querySelector("[data-mend]").textContent = mend || "";
+    box.hidden = false;
+    box.focus();
+  }
+
+  function uploadAnswered(form, request, finish) {
+    if (request.responseURL && request.responseURL.includes("/accounts/login/")) {
+      window.location.assign(request.responseURL);
+      return;
+    }
+    let answer = {};
+    try {
+      answer = JSON.parse(request.responseText);
+    } catch (error) {
+      answer = {};
+    }
+    if (request.status >= 200 && request.status < 300 && answer.url) {
+      window.location.assign(answer.url);
+      return;
+    }
+    finish();
+    showUploadError(form, answer.message || "The upload failed with status " + request.status + ".", answer.mend);
+  }
+
+  function sendWithProgress(form) {
+    const progress = form.querySelector("[data-progress]");
+    const bar = progress.querySelector("progress");
+    const text = progress.querySelector("p");
+    const button = form.querySelector("button[type=submit]");
+    const finish = () => {
+      progress.hidden = true;
+      button.disabled = false;
+    };
+    const request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.setRequestHeader("Accept", "application/json");
+    request.upload.addEventListener("progress", (event) => {
+      if (!event.lengthComputable) return;
+      bar.max = event.total;
+      bar.value = event.loaded;
+      const percent = Math.floor((100 * event.loaded) / event.total);
+      text.textContent = event.loaded < event.total
+        ? percent + " % of " + megabytes(event.total) + " sent"
+        : "Sent. The archive is being checked.";
+    });
+    request.addEventListener("load", () => uploadAnswered(form, request, finish));
+    request.addEventListener("error", () => {
+      finish();
+      showUploadError(form, "The connection was lost before the upload was complete.", "Nothing was counted; send it again.");
+    });
+    form.querySelector("[data-upload-error]").hidden = true;
+    progress.hidden = false;
+    button.disabled = true;
+    bar.value = 0;
+    text.textContent = "The upload begins.";
+    request.send(new FormData(form));
+  }
+
+  function setUpUpload() {
+    const form = document.querySelector("form[data-upload]");
+    if (!form) return;
+    form.addEventListener("submit", (event) => {
+      const file = form.querySelector("input[type=file]").files[0];
+      if (!file) return;
+      event.preventDefault();
+      const most = Number(form.dataset.mostBytes);
+      if (most && file.size > most) {
+        showUploadError(form, "The archive has " + megabytes(file.size) + "; " + megabytes(most) + " is the most.", "Leave out data and models that are not needed.");
+        return;
+      }
+      sendWithProgress(form);
+    });
+  }
+
+  function askBeforeSending() {
+    document.addEventListener("submit", (event) => {
+      const question = event.target.dataset.confirm;
+      if (question && !window.confirm(question)) event.preventDefault();
+    });
+  }
+
+  // Live parts are replaced as a whole: what the reader opened and how far they scrolled is put back.
+  function keepReadersPlace() {
+    let kept = [];
+    document.addEventListener("htmx:beforeSwap", (event) => {
+      kept = Array.from(event.detail.target.querySelectorAll("details[id], pre[id], .table-frame[id]")).map((element) => ({
+        id: element.id,
+        open: element.open,
+        left: element.scrollLeft,
+        top: element.scrollTop,
+        atEnd: element.scrollHeight - element.scrollTop - element.clientHeight < 24,
+      }));
+    });
+    document.addEventListener("htmx:afterSwap", () => {
+      showLocalTimes(document);
+      kept.forEach((place) => {
+        const element = document.getElementById(place.id);
+        if (!element) return;
+        if (place.open !== undefined) element.open = place.open;
+        element.scrollLeft = place.left;
+        element.scrollTop = place.atEnd && element.tagName === "PRE" ? element.scrollHeight : place.top;
+      });
+      kept = [];
+    });
+  }
+
+  function scrollLogsToEnd() {
+    document.querySelectorAll("pre[data-log]").forEach((element) => {
+      element.scrollTop = element.scrollHeight;
+    });
+  }
+
+  function closeMenusElsewhere() {
+    document.addEventListener("click", (event) => {
+      document.querySelectorAll("details.menu[open]").forEach((menu) => {
+        if (!menu.contains(event.target)) menu.open = false;
+      });
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      document.querySelectorAll("details.menu[open]").forEach((menu) => {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      });
+    });
+  }
+
+  function showCurrentTab() {
+    const tab = document.querySelector(".tabs a[aria-current]");
+    const bar = tab && tab.parentElement;
+    if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = tab.offsetLeft - bar.clientWidth / 2 + tab.offsetWidth / 2;
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    setUpThemeToggle();
+    showLocalTimes(document);
+    setUpUpload();
+    askBeforeSending();
+    keepReadersPlace();
+    scrollLogsToEnd();
+    closeMenusElsewhere();
+    showCurrentTab();
+  });
+})();

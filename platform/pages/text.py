@@ -1,0 +1,59 @@
+"""Text that strangers wrote, made safe to show."""
+
+import re
+import unicodedata
+
+import nh3
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+
+TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
+    "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+
+# CSI and OSC sequences, then any other escape with its one following character.
+ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
+
+
+def _shift_headings(tokens: list[Token], options: OptionsDict) -> None:
+    """The page's title is the only h1; an organizer's first level becomes the second."""
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+
+
+_parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def render_markdown(text: str) -> SafeString:
+    """Organizers' Markdown as HTML: no raw HTML, no script, no style, nothing loaded from another host."""
+    tokens = _parser.parse(text)
+    _shift_headings(tokens, _parser.options)
+    html = _parser.renderer.render(tokens, _parser.options, {})
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return mark_safe(clean)  # noqa: S308 - nh3 has just cleaned it
+
+
+def plain_log(text: str) -> str:
+    """A program's output as plain lines: no terminal colours, no cursor tricks, no control characters.
+
+    Of a line that was rewritten by carriage returns, as progress bars do, the last state is kept.
+    """
+    lines = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in ANSI.sub("", text).split("\n"))
+    return "\n".join("".join(letter for letter in line if _is_shown(letter)) for line in lines)
+
+
+def _is_shown(letter: str) -> bool:
+    """Whether a character may reach a page: control and format characters (also bidi overrides) may not."""
+    return letter == "\t" or unicodedata.category(letter) not in ("Cc", "Cf", "Cs")
