@@ -207,7 +207,8 @@ def own_traceback(error: BaseException, submission: Path) -> str:
         seen.add(id(one))
         own = [frame for frame in one.stack if Path(frame.filename).is_relative_to(submission)]
         one.stack = traceback.StackSummary.from_list(own)
-        waiting.extend(next_one for next_one in (one.__cause__, one.__context__) if next_one is not None)
+        inner = [one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or [])]
+        waiting.extend(next_one for next_one in inner if next_one is not None)
     text = "".join(told.format())
     return text.replace(str(submission) + os.sep, "")
 

@@ -213,6 +213,23 @@ def test_a_traceback_shows_the_participants_frames_alone(start):
     assert "failed while running fit(): JSONDecodeError" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
+def test_errors_in_a_group_show_no_other_frames_either(start):
+    done, _ = start("""
+        import json
+        class Model:
+            def fit(self, X, y):
+                try:
+                    json.loads("{")
+                except ValueError as error:
+                    raise ExceptionGroup("several", [error])
+            def predict(self, X):
+                return X[:, 0]
+        """)
+    assert done.returncode == 1 and "ExceptionGroup" in done.stderr
+    assert "decoder.py" not in done.stderr and "supervisor" not in done.stderr
+
+
 def test_numbers_that_were_written_stay_when_a_later_one_fails(start):
     done, files = start("""
         class Model:
