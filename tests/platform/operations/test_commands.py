@@ -1,0 +1,194 @@
+"""Podium's management commands: one JSON object as the last line, and the exit codes."""
+
+import json
+import shutil
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from datasets.models import Dataset
+from ingestion.dataset import write_dataset
+from submissions.models import Submission, Worker
+from tests.platform import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def run(capsys, *arguments: str) -> tuple[dict, int]:
+    """The JSON object on the last line of standard output, and the exit code."""
+    code = 0
+    try:
+        call_command(*arguments, "--json")
+    except SystemExit as end:
+        code = int(end.code)
+    return json.loads(capsys.readouterr().out.splitlines()[-1]), code
+
+
+@pytest.fixture
+def contest():
+    made = factories.competition("round-0")
+    factories.participant(made, factories.user("alice"))
+    return made
+
+
+@pytest.fixture
+def phase(contest):
+    return factories.phase(contest)
+
+
+def test_submit_queues_a_run_for_each_task(capsys, phase, tmp_path):
+    archive = factories.code_zip(tmp_path)
+    answer, code = run(capsys, "submit", str(archive), "--competition", "round-0", "--user", "alice")
+    assert code == 0
+    submission = Submission.objects.get(pk=answer["submission"])
+    assert submission.user.username == "alice"
+    assert answer["state"] == "active"
+    assert [(r["task"], r["state"], r["reason"], r["scores"]) for r in answer["runs"]] == [
+        (task.name, "queued", None, {}) for task in phase.tasks.all()
+    ]
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_submit_to_one_task(capsys, phase, tmp_path, order):
+    archive = str(factories.code_zip(tmp_path))
+    name = phase.tasks.all()[1].name
+    words = ["--task", name, archive] if order == "before" else [archive, "--task", name]
+    answer, code = run(capsys, "submit", "--competition", "round-0", "--user", "alice", *words)
+    assert (code, [r["task"] for r in answer["runs"]]) == (0, [name])
+
+
+def test_submit_shows_scores_of_every_part(capsys, phase, tmp_path):
+    from operations.management.commands.submit import result_of
+
+    made = factories.submission(phase, factories.user("alice"))
+    factories.score(made.runs.first(), 0.5)
+    factories.score(made.runs.first(), 0.25, part="test")
+    assert result_of(made)["runs"][0]["scores"] == {
+        "valid": {"value": 0.5, "raw": 0.75, "stderr": 0.0123},
+        "test": {"value": 0.25, "raw": 0.625, "stderr": 0.0123},
+    }
+
+
+@pytest.mark.parametrize(
+    ("competition", "user", "sentence"),
+    [
+        ("nothing", "alice", "There is no competition nothing."),
+        ("round-0", "nobody", "There is no user nobody."),
+        ("round-0", "charlie", "Only participants"),
+    ],
+)
+def test_submit_refuses_with_a_sentence_and_keeps_nothing(capsys, phase, tmp_path, competition, user, sentence):
+    factories.user("charlie")
+    archive = str(factories.code_zip(tmp_path))
+    answer, code = run(capsys, "submit", archive, "--competition", competition, "--user", user)
+    assert code == 1
+    assert (answer["submission"], answer["state"], answer["reason"]) == (None, "refused", "refused")
+    assert answer["sentence"].startswith(sentence)
+    assert not Submission.objects.exists()
+
+
+def test_submit_of_something_that_is_not_a_zip(capsys, phase, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    words = ["--competition", "round-0", "--user", "alice"]
+    answer, code = run(capsys, "submit", str(tmp_path / "notes.txt"), *words)
+    assert (code, answer["reason"]) == (1, "refused")
+    assert not Submission.objects.exists()
+
+
+def test_submit_to_a_phase_that_has_closed(capsys, phase, tmp_path):
+    type(phase).objects.filter(pk=phase.pk).update(closes_at=timezone.now())
+    words = ["--competition", "round-0", "--user", "alice", "--phase", "1"]
+    answer, code = run(capsys, "submit", str(factories.code_zip(tmp_path)), *words)
+    assert code == 1
+    assert "closed" in answer["sentence"]
+
+
+def test_submit_without_an_archive_is_wrong_usage(phase):
+    with pytest.raises(CommandError, match="ARCHIVE") as wrong:
+        call_command("submit", "--competition", "round-0", "--user", "alice")
+    assert wrong.value.returncode == 2
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A binary dataset of a few rows in AutoML format."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(30, 3)), np.arange(30) % 2
+    write_dataset(
+        tmp_path / "tiny",
+        "tiny",
+        task="binary.classification",
+        metric="AUC",
+        time_budget=10,
+        train=(features[:10], labels[:10]),
+        valid=(features[10:20], labels[10:20]),
+        test=(features[20:], labels[20:]),
+    )
+    return tmp_path / "tiny"
+
+
+def test_import_dataset_keeps_it(capsys, tiny):
+    factories.user("olga")
+    answer, code = run(capsys, "import_dataset", str(tiny), "--owner", "olga")
+    assert (code, answer["ok"], answer["slug"], answer["errors"]) == (0, True, "tiny", [])
+    assert Dataset.objects.get(slug="tiny").current.train_num == 10
+
+
+def test_import_dataset_with_check_only_keeps_nothing(capsys, tiny):
+    factories.user("olga")
+    answer, code = run(capsys, "import_dataset", str(tiny), "--owner", "olga", "--check-only")
+    assert (code, answer["ok"]) == (0, True)
+    assert not Dataset.objects.exists()
+
+
+def test_import_dataset_reports_what_is_wrong_and_where(capsys, tiny):
+    factories.user("olga")
+    lines = (tiny / "tiny_train.solution").read_text().splitlines()
+    (tiny / "tiny_train.solution").write_text("\n".join(lines[:-1]) + "\n")
+    answer, code = run(capsys, "import_dataset", str(tiny), "--owner", "olga")
+    assert (code, answer["ok"]) == (1, False)
+    assert set(answer["errors"][0]) == {"place", "message", "mend"}
+    assert not Dataset.objects.exists()
+
+
+def test_import_dataset_of_a_folder_that_is_not_there(capsys, tmp_path):
+    factories.user("olga")
+    answer, code = run(capsys, "import_dataset", str(tmp_path / "nowhere"), "--owner", "olga")
+    assert (code, answer["ok"], answer["slug"]) == (1, False, None)
+    assert "nowhere" in answer["errors"][0]["message"]
+
+
+def test_our_own_fault_ends_with_3(capsys, tiny, monkeypatch):
+    def broken(*arguments, **options):
+        raise OSError("the disk is full")
+
+    factories.user("olga")
+    monkeypatch.setattr("operations.management.commands.import_dataset.import_dataset", broken)
+    answer, code = run(capsys, "import_dataset", str(tiny), "--owner", "olga")
+    assert code == 3
+    assert "the disk is full" in answer["message"]
+
+
+def test_worker_token_works_and_a_second_one_ends_the_first(capsys):
+    first, code = run(capsys, "worker_token", "gpu-1", "--resource-class", "gpu", "--trusted")
+    assert code == 0
+    worker = Worker.by_token(first["token"])
+    assert (worker.name, worker.resource_class, worker.is_trusted) == ("gpu-1", "gpu", True)
+    second, _ = run(capsys, "worker_token", "gpu-1")
+    assert Worker.by_token(first["token"]) is None
+    assert Worker.by_token(second["token"]).is_trusted is False
+
+
+def test_worker_token_prints_the_line_for_the_other_machine(capsys):
+    call_command("worker_token", "lab")
+    assert "PODIUM_WORKER_TOKEN=" in capsys.readouterr().out
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers(settings):
+    yield
+    shutil.rmtree(settings.FILES / "datasets", ignore_errors=True)
