@@ -24,9 +24,10 @@ def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
 
     A colon means sparse whatever the info says. Without colons, is_sparse = 1 means indices alone, unless
     each line of the block has exactly feat_num values; where is_sparse is absent, lines of unequal length
-    decide, as in the 2015 kit.
+    decide, as in the 2015 kit, if they hold nothing but indices (else they are dense and ragged).
     """
     equal_lines = True
+    only_indices = True
     for stem in [f"{name}_{part}" for part in PARTS] + [name]:
         path = folder / f"{stem}.data"
         if not path.is_file():
@@ -36,8 +37,9 @@ def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
         if any(b":" in line for line in lines) or b":" in block:
             return "sparse"
         widths = {len(line.split()) for line in lines if line.strip()}
+        only_indices &= all(token.isdigit() for line in lines for token in line.split())
         equal_lines &= widths <= {info.get("feat_num")} if info.get("is_sparse") else len(widths) <= 1
-    if info.get("is_sparse", not equal_lines) and not equal_lines:
+    if info.get("is_sparse", only_indices) and not equal_lines:
         return "sparse_binary"
     return "dense"
 
