@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from ingestion.budget import Budget
+from ingestion.sandbox import scratch
 from ingestion.sandbox.log import BoundedLog
 
 Stopped = Literal["time", "memory", "cancelled"]
@@ -38,7 +39,7 @@ class SandboxStatus:
 class Folders:
     """Folders on the host that one run uses; all but `scratch` are only read by the sandbox.
 
-    `scratch` is private to the run and empty; it holds what the sandbox needs on the host.
+    `scratch` is private to the run (scratch.py); the sandbox puts there what it needs on the host.
     """
 
     input_data: Path
@@ -90,6 +91,7 @@ class SandboxSpec:
     log: BoundedLog
     owner: str = "podium"
     watcher: OutputWatcher | None = None
+    image: str | None = None
 
     @property
     def memory_bytes(self) -> int:
@@ -172,11 +174,13 @@ def watch_over(
     stop: threading.Event,
     on_usage: Callable[[Usage], None] | None = None,
     memory_limit: int | None = None,
+    exact_memory: Callable[[], int] | None = None,
 ) -> Watched:
     """Wait for the end of a program, ending it at its deadline, when `stop` is set, or over `memory_limit`.
 
     started: the moment on the monotonic clock at which its time began. memory_limit: bytes, for sandboxes
-    whose kernel does not enforce one. Raises SandboxError when a killed program does not end.
+    whose kernel does not enforce one; exact_memory: a slower reading, asked before a run is ended for it.
+    Raises SandboxError when a killed program does not end.
     """
     seen = Watched(None, Usage(), memory_killed=False, processes_full=False)
     deadline = started + spec.budget.wall_seconds
@@ -192,7 +196,12 @@ def watch_over(
             next_measure = now + max(WATCH_INTERVAL, 10 * cost)
             if on_usage is not None:
                 on_usage(seen.usage)
-        seen.stopped = _reason_to_stop(seen, stop, now >= deadline, memory_limit)
+        is_over = memory_limit is not None and seen.usage.memory_bytes > memory_limit
+        if is_over and exact_memory is not None:
+            is_over = exact_memory() > (memory_limit or 0)
+        seen.stopped = (
+            "cancelled" if stop.is_set() else "memory" if is_over else "time" if now >= deadline else None
+        )
         if seen.stopped is not None:
             _take(program.measure(), seen, now - started)
             program.kill()
@@ -203,16 +212,6 @@ def watch_over(
     seen.usage = Usage(wall, seen.usage.cpu_seconds, seen.usage.memory_bytes, seen.usage.peak_memory_bytes)
     seen.memory_killed |= seen.stopped == "memory"
     return seen
-
-
-def _reason_to_stop(
-    seen: Watched, stop: threading.Event, is_late: bool, memory_limit: int | None
-) -> Stopped | None:
-    if stop.is_set():
-        return "cancelled"
-    if memory_limit is not None and seen.usage.memory_bytes > memory_limit:
-        return "memory"
-    return "time" if is_late else None
 
 
 def _take(reading: Measurement | None, seen: Watched, wall: float) -> None:
@@ -234,8 +233,16 @@ class Looker:
     Copying a large file may take longer than the watch over the deadline can wait.
     """
 
-    def __init__(self, watcher: OutputWatcher | None, output: int, started: float) -> None:
+    def __init__(
+        self,
+        watcher: OutputWatcher | None,
+        output: int,
+        started: float,
+        *,
+        refresh: Callable[[], None] | None = None,
+    ) -> None:
         self._watcher = watcher
+        self._refresh = refresh or (lambda: None)
         self._output = output
         self._started = started
         self._ended = threading.Event()
@@ -250,6 +257,7 @@ class Looker:
         while not self._ended.wait(pause):
             begin = time.monotonic()
             try:
+                self._refresh()
                 self._watcher.look(self._output, begin - self._started)
             except BaseException as error:  # handed on by finish()
                 self._error = error
@@ -262,6 +270,8 @@ class Looker:
         if self._watcher is None:
             return
         self._thread.join()
+        if self._error is None:
+            self._refresh()
         if self._error is not None:
             raise SandboxError(f"the output folder could not be read: {self._error}") from self._error
         self._watcher.last_look(self._output, wall, stopped=stopped)
@@ -292,4 +302,8 @@ class Sandbox(ABC):
 
     def clean_stale(self, owner: str | None = None) -> list[str]:
         """Remove what a killed worker left behind; returns one sentence for each thing removed."""
-        return []
+        removed = []
+        for folder in scratch.left_behind(owner):
+            scratch.remove(folder)
+            removed.append(f"Removed the folder {folder} of a run whose worker is gone.")
+        return removed

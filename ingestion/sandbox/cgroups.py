@@ -144,6 +144,17 @@ def make_group(name: str, mount: Path = MOUNT) -> Group:
     return Group(folders)
 
 
+def existing_group(name: str, mount: Path = MOUNT) -> Group | None:
+    """The control group `podium/<name>` that an earlier process made, or None."""
+    kind = version(mount)
+    if kind == 2:
+        folders = {"": mount / "podium" / name}
+    else:
+        folders = {controller: mount / controller / "podium" / name for controller in CONTROLLERS}
+    there = {key: folder for key, folder in folders.items() if folder.is_dir()}
+    return Group(there) if there else None
+
+
 def _make_1(mount: Path, name: str) -> Path:
     parent = mount / "podium"
     parent.mkdir(exist_ok=True)

@@ -1,0 +1,352 @@
+"""Runs in fresh Docker containers: the sandbox of production."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ingestion.sandbox import cgroups, scratch
+from ingestion.sandbox.base import (
+    Folders,
+    Looker,
+    Measurement,
+    Outcome,
+    Places,
+    Sandbox,
+    SandboxError,
+    SandboxSpec,
+    SandboxStatus,
+    Usage,
+    watch_over,
+)
+from ingestion.sandbox.cpus import reserved
+from ingestion.sandbox.docker_output import OutputPlace, output_place
+from ingestion.sandbox.engine import EngineError, connect
+from ingestion.sandbox.output import is_full
+
+DEFAULT_IMAGE = "podium-sandbox:latest"
+USER = "65534:65534"
+SECCOMP = Path(__file__).with_name("seccomp.json")
+OPEN_FILES = 4096
+# The engine copies what a program prints at our pace: a flood must not cost the machine a core.
+LOG_BYTES_PER_SECOND = 100 * 1024 * 1024
+
+
+class DockerSandbox(Sandbox):
+    """Each run in a container of its own, which is removed whatever happens."""
+
+    name = "docker"
+
+    def __init__(self, image: str | None = None, *, runtime: str | None = None) -> None:
+        self.image = image or os.environ.get("PODIUM_SANDBOX_IMAGE") or DEFAULT_IMAGE
+        self.runtime = runtime or os.environ.get("PODIUM_DOCKER_RUNTIME") or None
+        self._client: Any = None
+
+    @property
+    def client(self) -> Any:
+        """The connection to the engine, made when first needed. Raises SandboxError."""
+        if self._client is None:
+            try:
+                self._client = connect()
+            except EngineError as error:
+                raise SandboxError(str(error)) from error
+        return self._client
+
+    def places(self, folders: Folders) -> Places:
+        """The fixed places under /app."""
+        return Places()
+
+    def check(self) -> SandboxStatus:
+        """Whether the engine answers and has the image."""
+        import docker.errors
+
+        try:
+            client = connect(timeout=10)
+        except EngineError as error:
+            return SandboxStatus(self.name, False, str(error), error.mend)
+        try:
+            client.images.get(self.image)
+        except docker.errors.ImageNotFound:
+            return SandboxStatus(
+                self.name, False, f"The engine answers, but has no image {self.image}.", "./podium images"
+            )
+        except docker.errors.APIError as error:
+            return SandboxStatus(self.name, False, f"The engine refuses to list images: {error.explanation}.")
+        finally:
+            client.close()
+        return SandboxStatus(self.name, True, f"Docker runs submissions in {self.image}.{self._notes()}")
+
+    def _image(self, spec: SandboxSpec) -> str:
+        return spec.image or self.image
+
+    def _require_image(self, image: str) -> None:
+        import docker.errors
+
+        try:
+            self.client.images.get(image)
+        except docker.errors.ImageNotFound as error:
+            raise SandboxError(f"the image {image} is not on this machine (./podium images builds it)") from error
+        except docker.errors.APIError as error:
+            raise SandboxError(f"the Docker engine refuses to look for {image}: {error.explanation}") from error
+
+    def _notes(self) -> str:
+        if os.geteuid() != 0:
+            return " Output lies in a sized tmpfs volume that a helper container holds, because this is not root."
+        return ""
+
+    def run(
+        self,
+        spec: SandboxSpec,
+        *,
+        stop: threading.Event,
+        on_usage: Callable[[Usage], None] | None = None,
+    ) -> Outcome:
+        """Run a program in a fresh container. Raises SandboxError when the engine fails."""
+        import docker.errors
+        import requests
+
+        self._require_image(self._image(spec))
+        try:
+            with (
+                reserved(spec.cores) as cpus,
+                output_place(self.client, self._image(spec), spec, labels(spec)) as place,
+            ):
+                return self._run(spec, place, cpus, stop, on_usage)
+        except (docker.errors.DockerException, requests.RequestException) as error:
+            raise SandboxError(f"the Docker engine failed: {' '.join(str(error).split())[:400]}") from error
+
+    def _run(
+        self,
+        spec: SandboxSpec,
+        place: OutputPlace,
+        cpus: str | None,
+        stop: threading.Event,
+        on_usage: Callable[[Usage], None] | None,
+    ) -> Outcome:
+        options = container_options(spec, self._image(spec), place, cpus, self.runtime)
+        with self._container(options) as container:
+            reader = _LogReader(container, spec)
+            started = time.monotonic()
+            container.start()
+            place.started()
+            looker = Looker(spec.watcher, place.descriptor, started, refresh=place.refresh)
+            program = _Container(self.client, container)
+            watched = watch_over(program, spec, started=started, stop=stop, on_usage=on_usage)
+            container.reload()
+            state = container.attrs["State"]
+            if state.get("Error"):
+                raise SandboxError(f"the container did not start: {state['Error']}")
+            reader.finish()
+            looker.finish(watched.usage.wall_seconds, stopped=watched.stopped is not None)
+            return Outcome(
+                exit_code=None if watched.stopped else int(state["ExitCode"]),
+                stopped=watched.stopped,
+                usage=watched.usage,
+                memory_killed=bool(state.get("OOMKilled")) or watched.memory_killed,
+                output_full=is_full(place.descriptor, spec, bounded_by_mount=place.is_mount),
+                processes_full=watched.processes_full,
+            )
+
+    @contextlib.contextmanager
+    def _container(self, options: dict[str, Any]) -> Iterator[Any]:
+        container = self.client.containers.create(**options)
+        try:
+            yield container
+        finally:
+            _remove(container)
+
+    def clean_stale(self, owner: str | None = None) -> list[str]:
+        """Remove containers, volumes and mounts of runs whose worker is dead."""
+        import docker.errors
+
+        removed = []
+        wanted = ["podium.run", f"podium.host={socket.gethostname()}"]
+        if owner is not None:
+            wanted.append(f"podium.owner={owner}")
+        for container in self.client.containers.list(all=True, filters={"label": wanted}):
+            if not scratch.is_alive(Path(container.labels["podium.run"])):
+                _remove(container)
+                removed.append(f"Removed the container {container.name} of a run whose worker is gone.")
+        for volume in self.client.volumes.list(filters={"label": wanted}):
+            if not scratch.is_alive(Path(volume.attrs["Labels"]["podium.run"])):
+                with contextlib.suppress(docker.errors.APIError):
+                    volume.remove(force=True)
+                    removed.append(f"Removed the volume {volume.name} of a run whose worker is gone.")
+        return [*removed, *super().clean_stale(owner)]
+
+
+def labels(spec: SandboxSpec) -> dict[str, str]:
+    """Labels by which `clean_stale` finds what belongs to a run."""
+    return {
+        "podium.run": str(spec.folders.scratch),
+        "podium.owner": spec.owner,
+        "podium.host": socket.gethostname(),
+    }
+
+
+def container_options(
+    spec: SandboxSpec, image: str, place: OutputPlace, cpus: str | None, runtime: str | None
+) -> dict[str, Any]:
+    """Everything that the engine is told about the container of one run."""
+    from docker.types import LogConfig, Mount, Ulimit
+
+    folders, places = spec.folders, Places()
+    read_only = ((folders.input_data, places.input_data), (folders.submission, places.submission))
+    mounts = [
+        Mount(target, str(source), type="bind", read_only=True, propagation="rprivate")
+        for source, target in (*read_only, (folders.program, places.program))
+    ]
+    tmpfs = f"rw,nosuid,nodev,exec,mode=1777,size={spec.temporary_bytes},nr_inodes={spec.budget.output_files * 10}"
+    file_bytes = max(spec.output_bytes, spec.temporary_bytes)
+    options: dict[str, Any] = {
+        "image": image,
+        "entrypoint": list(spec.command),
+        "command": [],
+        "environment": dict(spec.environment),
+        "working_dir": places.submission,
+        "hostname": "podium",
+        "user": USER,
+        "init": True,
+        "network_mode": "none",
+        "read_only": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges", f"seccomp={seccomp_text()}"],
+        "mem_limit": spec.memory_bytes,
+        "memswap_limit": spec.memory_bytes,
+        "pids_limit": spec.budget.processes,
+        "ulimits": [
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
+            Ulimit(name="fsize", soft=file_bytes, hard=file_bytes),
+        ],
+        "tmpfs": {places.temporary: tmpfs},
+        "ipc_mode": "private",
+        "shm_size": spec.temporary_bytes,
+        "mounts": [*mounts, place.mount],
+        # Nothing on the engine's disk: what is printed comes to us over the connection that was attached first.
+        "log_config": LogConfig(type="none"),
+        "labels": labels(spec),
+        "runtime": runtime,
+    }
+    if cpus is not None:
+        options["cpuset_cpus"] = cpus
+    else:
+        options["nano_cpus"] = spec.cores * 1_000_000_000
+    return options
+
+
+def seccomp_text() -> str:
+    """The profile, as the engine takes it."""
+    return json.dumps(json.loads(SECCOMP.read_text()))
+
+
+def _remove(container: Any) -> None:
+    import docker.errors
+
+    for _ in range(3):
+        try:
+            container.remove(force=True, v=True)
+            return
+        except docker.errors.NotFound:
+            return
+        except docker.errors.APIError as error:
+            # "removal is already in progress" comes from an engine that is slow to let go of a device.
+            last = error
+            time.sleep(0.3)
+    raise SandboxError(f"the container {container.name} could not be removed: {last.explanation}")
+
+
+class _LogReader:
+    """Takes what the program prints, as fast as the engine may copy it."""
+
+    def __init__(self, container: Any, spec: SandboxSpec) -> None:
+        self._log = spec.log
+        self._stream = container.attach(stdout=True, stderr=True, stream=True, logs=False)
+        self._thread = threading.Thread(target=self._loop, name="podium-log", daemon=True)
+        self._thread.start()
+
+    def _loop(self) -> None:
+        began, taken = time.monotonic(), 0
+        # A broken connection ends the log, not the run.
+        with contextlib.suppress(Exception):
+            for chunk in self._stream:
+                self._log.feed(chunk)
+                taken += len(chunk)
+                ahead = taken / LOG_BYTES_PER_SECOND - (time.monotonic() - began)
+                if ahead > 0.02:
+                    time.sleep(ahead)
+
+    def finish(self) -> None:
+        """Wait for the rest of the log; what is still in pipes after the end of the container is little."""
+        self._thread.join(timeout=5)
+
+
+class _Container:
+    """A started container, as `watch_over` sees it."""
+
+    def __init__(self, client: Any, container: Any) -> None:
+        self._client = client
+        self._container = container
+        self._ended = threading.Event()
+        self._error: Exception | None = None
+        self._group = _group_of(client, container.id)
+        threading.Thread(target=self._wait_for_end, name="podium-wait", daemon=True).start()
+
+    def _wait_for_end(self) -> None:
+        try:
+            self._client.api.wait(self._container.id, timeout=None)
+        except Exception as error:  # told by wait()
+            self._error = error
+        self._ended.set()
+
+    def wait(self, seconds: float) -> bool:
+        ended = self._ended.wait(seconds)
+        if self._error is not None:
+            raise SandboxError(f"the Docker engine stopped answering: {self._error}") from self._error
+        return ended
+
+    def kill(self) -> None:
+        import docker.errors
+
+        # Conflict: it has just ended by itself.
+        with contextlib.suppress(docker.errors.APIError):
+            self._container.kill()
+
+    def measure(self) -> Measurement | None:
+        if self._group is not None:
+            return self._group.measure()
+        return _measure_by_engine(self._client, self._container.id)
+
+
+def _group_of(client: Any, container: str) -> cgroups.Group | None:
+    """The container's control group, where it can be seen from here (not with an engine elsewhere)."""
+    pid = int(client.api.inspect_container(container)["State"].get("Pid") or 0)
+    try:
+        folders = cgroups.folders_of(pid) if pid else {}
+    except OSError:
+        return None
+    ours = {name: folder for name, folder in folders.items() if container in str(folder)}
+    return cgroups.Group(ours) if ours and ("memory" in ours or "" in ours) else None
+
+
+def _measure_by_engine(client: Any, container: str) -> Measurement | None:
+    import docker.errors
+
+    try:
+        stats = client.api.stats(container, stream=False, one_shot=True)
+    except docker.errors.APIError:
+        return None
+    memory = stats.get("memory_stats", {})
+    details = memory.get("stats", {})
+    anonymous = details.get("anon", details.get("total_rss", 0))
+    return Measurement(
+        cpu_seconds=stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0) / 1e9,
+        memory_bytes=anonymous + details.get("shmem", details.get("total_shmem", 0)),
+    )

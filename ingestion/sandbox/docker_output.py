@@ -1,0 +1,189 @@
+"""Where a container writes its predictions, and how they are seen from outside.
+
+As root on the engine's machine: a tmpfs of ours, mounted on the host and bound into the container. Otherwise: a
+tmpfs volume that the engine makes, held by a helper container and read through the engine's archive call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tarfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from ingestion.sandbox.base import Places, SandboxError, SandboxSpec
+from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
+from ingestion.sandbox.scratch import unmount
+
+MIRROR_FOLDER = "mirror"
+
+
+class OutputPlace(Protocol):
+    """The output place of one container."""
+
+    mount: Any  # docker.types.Mount
+    descriptor: int  # of a folder on the host that shows the files
+    is_mount: bool  # whether that folder is the place itself
+
+    def started(self) -> None:
+        """The container has started."""
+
+    def refresh(self) -> None:
+        """Bring the folder up to date."""
+
+
+@contextlib.contextmanager
+def output_place(client: Any, image: str, spec: SandboxSpec, labels: dict[str, str]) -> Iterator[OutputPlace]:
+    """The output place for one run, taken down at the end of the block."""
+    if os.geteuid() == 0:
+        try:
+            folder = mount_output(spec)
+        except SandboxError:
+            pass  # root without the right to mount, as in a container: the engine can
+        else:
+            with _mounted(folder) as mounted:
+                yield mounted
+            return
+    with _volume(client, image, spec, labels) as volume:
+        yield volume
+
+
+class _Mounted:
+    is_mount = True
+
+    def __init__(self, folder: Path) -> None:
+        from docker.types import Mount
+
+        self.mount = Mount(Places().output, str(folder), type="bind", propagation="rprivate")
+        self.descriptor = open_folder(folder)
+
+    def started(self) -> None:
+        pass
+
+    def refresh(self) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _mounted(folder: Path) -> Iterator[OutputPlace]:
+    place = _Mounted(folder)
+    try:
+        yield place
+    finally:
+        os.close(place.descriptor)
+        unmount(folder)
+
+
+class _Volume:
+    """A tmpfs volume. The engine forgets its content when the last container that has it mounted ends."""
+
+    is_mount = False
+
+    def __init__(self, client: Any, name: str, spec: SandboxSpec) -> None:
+        from docker.types import Mount
+
+        self._client = client
+        self._spec = spec
+        self._helper: Any = None
+        self.name = name
+        self.mount = Mount(Places().output, name, type="volume")
+        self._folder = spec.folders.scratch / MIRROR_FOLDER
+        self._folder.mkdir()
+        self.descriptor = open_folder(self._folder)
+
+    def hold(self, image: str, labels: dict[str, str]) -> None:
+        """Start the helper, which mounts the volume and sleeps."""
+        self._helper = self._client.containers.create(
+            image,
+            entrypoint=["sleep", "infinity"],
+            command=[],
+            init=True,
+            network_mode="none",
+            read_only=True,
+            user="65534:65534",
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            mem_limit="64m",
+            pids_limit=8,
+            mounts=[self.mount],
+            labels=labels,
+        )
+        self._helper.start()
+
+    def release(self) -> None:
+        if self._helper is not None:
+            self._helper.remove(force=True)
+
+    def started(self) -> None:
+        pass
+
+    def refresh(self) -> None:
+        """Copy the regular files at the top of the volume into the mirror, with their times."""
+        stream, _ = self._client.api.get_archive(self._helper.id, Places().output)
+        seen = set()
+        # A sparse file is read as zeros: past twice the size of the place nothing honest can follow.
+        budget = 2 * self._spec.output_bytes + 1024 * 1024
+        reader = cast(Any, _Chunks(stream, budget))
+        with tarfile.open(fileobj=reader, mode="r|") as archive:
+            for entry in archive:
+                name = entry.name.split("/", 1)[-1]
+                if entry.isreg() and "/" not in name and name not in ("", ".", ".."):
+                    seen.add(name)
+                    self._take(archive, entry, name)
+        for path in list(self._folder.iterdir()):
+            if path.name not in seen:
+                path.unlink()
+
+    def _take(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, name: str) -> None:
+        target = self._folder / name
+        if target.exists() and target.stat().st_size == entry.size and target.stat().st_mtime == entry.mtime:
+            return
+        source = archive.extractfile(entry)
+        assert source is not None
+        waiting = self._folder.parent / "mirrored"
+        with waiting.open("wb") as file:
+            while chunk := source.read(1024 * 1024):
+                file.write(chunk)
+        os.utime(waiting, (entry.mtime, entry.mtime))
+        waiting.replace(target)
+
+
+class _Chunks:
+    """A file that reads from an iterator of bytes, up to a limit."""
+
+    def __init__(self, chunks: Iterator[bytes], limit: int) -> None:
+        self._chunks = iter(chunks)
+        self._waiting = b""
+        self._left = limit
+
+    def read(self, size: int) -> bytes:
+        while len(self._waiting) < size:
+            chunk = next(self._chunks, b"")
+            if not chunk:
+                break
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise SandboxError("the output place holds more than its size, as sparse files do")
+            self._waiting += chunk
+        taken, self._waiting = self._waiting[:size], self._waiting[size:]
+        return taken
+
+
+@contextlib.contextmanager
+def _volume(client: Any, image: str, spec: SandboxSpec, labels: dict[str, str]) -> Iterator[OutputPlace]:
+    name = f"podium-output-{uuid.uuid4().hex}"
+    options = {"type": "tmpfs", "device": "tmpfs", "o": tmpfs_options(spec)}
+    volume = client.volumes.create(name, driver="local", driver_opts=options, labels=labels)
+    try:
+        place = _Volume(client, name, spec)
+        try:
+            place.hold(image, labels)
+            yield place
+        finally:
+            place.release()
+            os.close(place.descriptor)
+    finally:
+        volume.remove(force=True)

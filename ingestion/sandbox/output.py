@@ -1,0 +1,68 @@
+"""The only place besides /tmp into which a program may write, bounded in bytes and in files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from ingestion.sandbox.base import SandboxError, SandboxSpec
+
+OUTPUT_FOLDER = "output"
+_NEARLY_FULL = 64 * 1024  # bytes: a write of one block did not fit any more
+
+
+def tmpfs_options(spec: SandboxSpec) -> str:
+    """Mount options of the output place: bounded bytes and inodes, nothing that runs or has power."""
+    # One inode is the folder itself.
+    return f"size={spec.output_bytes},nr_inodes={spec.budget.output_files + 1},mode=0777,nosuid,nodev,noexec"
+
+
+def mount_output(spec: SandboxSpec) -> Path:
+    """Mount the output place in the run's scratch folder; needs root. Raises SandboxError."""
+    folder = spec.folders.scratch / OUTPUT_FOLDER
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", tmpfs_options(spec), "podium-output", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        folder.rmdir()
+        raise SandboxError(f"the output place could not be mounted: {done.stderr.strip()}")
+    return folder
+
+
+def open_folder(path: Path | str) -> int:
+    """A descriptor of a folder, through which files are opened without following links."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def is_full(output: int, spec: SandboxSpec, *, bounded_by_mount: bool = True) -> bool:
+    """Whether the output place has no room left, or holds a file as large as one may be."""
+    if bounded_by_mount:
+        space = os.fstatvfs(output)
+        if space.f_bavail * space.f_frsize < _NEARLY_FULL or space.f_favail == 0:
+            return True
+    used, files, largest = measured(output, spec.budget.output_files + 1)
+    limit = min(spec.budget.file_bytes, spec.output_bytes)
+    return largest >= limit or (
+        not bounded_by_mount and (used > spec.output_bytes or files > spec.budget.output_files)
+    )
+
+
+def measured(output: int, most_files: int) -> tuple[int, int, int]:
+    """(bytes on disk, number of entries, apparent size of the largest file) at the top and below.
+
+    Stops counting past `most_files` entries.
+    """
+    used = files = largest = 0
+    for _, folders, names, descriptor in os.fwalk(".", dir_fd=output):
+        for name in (*folders, *names):
+            files += 1
+            try:
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except OSError:
+                continue  # gone in between
+            used += status.st_blocks * 512
+            largest = max(largest, status.st_size)
+        if files > most_files:
+            break
+    return used, files, largest

@@ -1,0 +1,141 @@
+"""Runs as plain processes with all rights of this user: for a participant's own machine and own code only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+
+from ingestion.budget import format_size
+from ingestion.sandbox.base import (
+    Folders,
+    Looker,
+    Measurement,
+    Outcome,
+    Places,
+    Sandbox,
+    SandboxSpec,
+    SandboxStatus,
+    Usage,
+    watch_over,
+)
+from ingestion.sandbox.output import OUTPUT_FOLDER, is_full, open_folder
+from ingestion.sandbox.processes import Family, PipeReader
+
+TEMPORARY_FOLDER = "tmp"
+MARK = "PODIUM_RUN_MARK"
+
+
+class UnconfinedSandbox(Sandbox):
+    """Wall clock and memory are watched and the whole family is ended; nothing keeps it from files or network."""
+
+    name = "unconfined"
+
+    def places(self, folders: Folders) -> Places:
+        """The folders themselves: nothing is mounted anywhere else."""
+        return Places(
+            input_data=str(folders.input_data),
+            submission=str(folders.submission),
+            program=str(folders.program),
+            output=str(folders.scratch / OUTPUT_FOLDER),
+            temporary=str(folders.scratch / TEMPORARY_FOLDER),
+            python=sys.executable,
+        )
+
+    def check(self) -> SandboxStatus:
+        """Always usable, and always said what it is."""
+        sentence = "Without a sandbox a program has all rights of this user; only for code of your own."
+        return SandboxStatus(self.name, True, sentence)
+
+    def run(
+        self,
+        spec: SandboxSpec,
+        *,
+        stop: threading.Event,
+        on_usage: Callable[[Usage], None] | None = None,
+    ) -> Outcome:
+        """Run a program as a family of processes that ends with its first."""
+        output, temporary = spec.folders.scratch / OUTPUT_FOLDER, spec.folders.scratch / TEMPORARY_FOLDER
+        output.mkdir()
+        temporary.mkdir()
+        descriptor = open_folder(output)
+        mark = uuid.uuid4().hex
+        environment = {**spec.environment, "PATH": os.environ.get("PATH", os.defpath), MARK: mark}
+        environment["TMPDIR"] = str(temporary)
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                spec.command,
+                cwd=spec.folders.submission,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(descriptor)
+            spec.log.feed(f"{spec.command[0]}: {error.strerror}\n".encode())
+            return Outcome(exit_code=127, stopped=None, usage=Usage())
+        program = _Program(process, mark)
+        try:
+            reader = PipeReader(process.stdout, spec.log)  # type: ignore[arg-type]
+            looker = Looker(spec.watcher, descriptor, started)
+            watched = watch_over(
+                program,
+                spec,
+                started=started,
+                stop=stop,
+                on_usage=on_usage,
+                memory_limit=spec.memory_bytes,
+            )
+            program.kill()
+            reader.finish()
+            looker.finish(watched.usage.wall_seconds, stopped=watched.stopped is not None)
+            if watched.stopped == "memory":
+                spec.log.feed(f"\n[stopped at {format_size(watched.usage.memory_bytes)} of memory]\n".encode())
+            return Outcome(
+                exit_code=None if watched.stopped else _shell_code(process.returncode),
+                stopped=watched.stopped,
+                usage=watched.usage,
+                memory_killed=watched.memory_killed,
+                output_full=is_full(descriptor, spec, bounded_by_mount=False),
+            )
+        finally:
+            program.kill()
+            process.wait()
+            os.close(descriptor)
+
+
+def _shell_code(code: int) -> int:
+    """128 + n for a program that signal n ended, as a shell tells it."""
+    return 128 - code if code < 0 else code
+
+
+class _Program:
+    """The family of a started process, as `watch_over` sees it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], mark: str) -> None:
+        self._process = process
+        self._family = Family(process.pid, f"{MARK}={mark}")
+
+    def wait(self, seconds: float) -> bool:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+            return True
+        return False
+
+    def kill(self) -> None:
+        self._family.kill()
+
+    def measure(self) -> Measurement | None:
+        members = self._family.members()
+        return Measurement(
+            cpu_seconds=self._family.cpu_seconds,
+            memory_bytes=sum(member.resident_bytes for member in members),
+        )

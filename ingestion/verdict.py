@@ -1,0 +1,167 @@
+"""What became of a run, in one word from the fixed list and in plain sentences.
+
+The order is one of honesty: what the platform did comes first, then what the kernel counted, then what the program
+told by its exit code. A fault of ours is never given as the participant's.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ingestion.budget import Budget, format_size
+from ingestion.collect import CollectedPrediction, Collector
+from ingestion.sandbox.base import Outcome, Stopped
+
+Status = Literal["ok", "failed"]
+_LINES_OF_ERROR = 6
+_SIGKILL_CODE = 128 + 9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """ok or failed; the reason (a note where ok); the sentence; and what the platform stopped the run for."""
+
+    status: Status
+    reason: str | None
+    sentence: str
+    stopped: Stopped | None = None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Everything that is known about a finished run. Seconds and bytes; usage is None where nothing ran."""
+
+    status: Status
+    reason: str | None
+    sentence: str
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    log_tail: str = ""
+    predictions: tuple[CollectedPrediction, ...] = ()
+    log_path: Path | None = None
+    notes: tuple[str, ...] = ()
+    stopped: Stopped | None = None
+
+
+def judge(
+    outcome: Outcome,
+    collector: Collector,
+    budget: Budget,
+    *,
+    log_tail: str,
+    output_bytes: int,
+    any_time: bool = True,
+) -> Verdict:
+    """The verdict on a run whose sandbox worked. `output_bytes` is the size that the output place had."""
+    predictions = collector.predictions()
+    if outcome.stopped == "cancelled":
+        return Verdict("failed", "cancelled", "The run was cancelled.", "cancelled")
+    if outcome.stopped == "time":
+        return _timed_out(predictions, collector, budget, any_time)
+    if outcome.memory_killed:
+        return _out_of_memory(outcome, predictions, collector, budget, log_tail, any_time)
+    full = (
+        f"The output folder was full: a run may write {format_size(output_bytes)} in {budget.output_files} files"
+    )
+    if outcome.exit_code != 0:
+        if outcome.output_full:
+            return Verdict("failed", "output_too_large", f"{full}. {_last_words(log_tail)}".strip())
+        return Verdict("failed", "crashed", _crashed(outcome, budget, log_tail))
+    if predictions:
+        return Verdict("ok", None, f"The program ended by itself and left {_count(predictions)}.")
+    if outcome.output_full:
+        return Verdict("failed", "output_too_large", f"{full}, and no complete prediction was among them.")
+    return _without_predictions(collector, log_tail)
+
+
+def _timed_out(
+    predictions: tuple[CollectedPrediction, ...], collector: Collector, budget: Budget, any_time: bool
+) -> Verdict:
+    limit = f"The program was stopped at its time limit of {_seconds(budget.wall_seconds)}"
+    if predictions and any_time:
+        sentence = f"{limit}; {_count(predictions)} completed before that count."
+        return Verdict("ok", "timed_out", sentence, "time")
+    if not any_time:
+        return Verdict("failed", "timed_out", f"{limit}; in this phase a program must end by itself.", "time")
+    return Verdict("failed", "timed_out", f"{limit} and had no complete predictions by then.", "time")
+
+
+def _out_of_memory(
+    outcome: Outcome,
+    predictions: tuple[CollectedPrediction, ...],
+    collector: Collector,
+    budget: Budget,
+    log_tail: str,
+    any_time: bool,
+) -> Verdict:
+    limit = f"the memory limit of {format_size(budget.memory_bytes or 0)}"
+    if outcome.exit_code == 0 and predictions:
+        sentence = f"A process of the program was ended at {limit}; the program itself ended and left predictions."
+        return Verdict("ok", "out_of_memory", sentence)
+    ended = f"The program was ended because it reached {limit}"
+    if predictions and any_time:
+        sentence = f"{ended}; {_count(predictions)} completed before that count."
+        return Verdict("ok", "out_of_memory", sentence, "memory")
+    if outcome.exit_code == 0:
+        ended = f"A process of the program was ended because it reached {limit}"
+    sentence = f"{ended}, and there are no complete predictions. {_last_words(log_tail)}"
+    return Verdict("failed", "out_of_memory", sentence.strip(), "memory" if outcome.stopped else None)
+
+
+def _crashed(outcome: Outcome, budget: Budget, log_tail: str) -> str:
+    code = outcome.exit_code or 0
+    if code == _SIGKILL_CODE:
+        how = "The program was ended by signal SIGKILL, which came from itself"
+    elif 128 < code <= 128 + 64:
+        how = f"The program was ended by {_signal_name(code - 128)}"
+    elif code == 127:
+        how = "The program's command was not found (exit code 127)"
+    elif code == 126:
+        how = "The program's command could not be executed (exit code 126)"
+    else:
+        how = f"The program ended with exit code {code}"
+    if outcome.processes_full:
+        how += f", after it reached the limit of {budget.processes} processes and threads"
+    return f"{how}. {_last_words(log_tail)}".strip()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _without_predictions(collector: Collector, log_tail: str) -> Verdict:
+    if collector.refused:
+        reason = "bad_predictions" if " at most " in collector.refused[0] else "no_predictions"
+        return Verdict("failed", reason, f"Nothing was collected: {'; '.join(collector.refused[:3])}.")
+    expected = collector.expected
+    missing = collector.missing()
+    if len(missing) < len(expected.rows):
+        what = f"predictions for the {' and '.join(missing)} part" if missing else "the same number for all parts"
+        sentence = f"The program ended by itself, but did not leave {what}."
+    else:
+        names = " and ".join(f"{expected.name}_{part}.predict" for part in expected.rows)
+        sentence = f"The program ended by itself, but left no predictions: {names} are expected."
+    return Verdict("failed", "no_predictions", f"{sentence} {_last_words(log_tail)}".strip())
+
+
+def _last_words(log_tail: str) -> str:
+    """The last lines that the program printed, on one line each, for the end of a sentence."""
+    lines = [line for line in log_tail.splitlines() if line.strip()][-_LINES_OF_ERROR:]
+    return "Its last lines: " + "\n".join(lines)[-1_500:] if lines else ""
+
+
+def _count(predictions: Iterable[CollectedPrediction]) -> str:
+    count = len({file.number for file in predictions})
+    return "predictions" if count == 1 else f"{count} sets of predictions"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:g} seconds" if seconds != 1 else "1 second"
