@@ -66,7 +66,7 @@ class Tree:
         """bwrap's arguments that build the tree, in order."""
         places, folders = Places(), self._spec.folders
         output, temporary, shared = (str(path) for path in self.mounted)
-        arguments = ["--ro-bind", "/usr", "/usr", *_top_level()]
+        arguments = ["--ro-bind", "/usr", "/usr", *_top_level(), *_parents()]
         for name in FROM_ETC:
             arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
         for name in ("passwd", "group", "nsswitch.conf", "hosts"):
@@ -139,6 +139,12 @@ def base_inside() -> str:
     if Path(base).is_relative_to("/usr") or sysconfig.get_config_var("Py_ENABLE_SHARED"):
         return base
     return BASE
+
+
+def _parents() -> list[str]:
+    """Folders above what is bound; those that bwrap makes by itself are closed to other users than root."""
+    above = [parent for parent in reversed(Path(base_inside()).parents) if parent != Path("/")]
+    return [word for path in ("/etc", "/app", "/opt", *map(str, above)) for word in ("--dir", path)]
 
 
 def _top_level() -> list[str]:
