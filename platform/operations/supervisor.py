@@ -13,6 +13,7 @@ from operations.processes import Child, Part, rotate
 
 TICK_SECONDS = 0.2
 DEATHS_TO_REPORT = 3
+REPORT_AGAIN_EVERY = 20
 ROTATE_EVERY = 60.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -146,7 +147,7 @@ class Supervisor:
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         pause = child.plan_restart()
         self.say(f"The {child.part.name} {how}; starting it again in {pause:.0f} s.")
-        if child.quick_deaths >= DEATHS_TO_REPORT:
+        if child.quick_deaths == DEATHS_TO_REPORT or child.quick_deaths % REPORT_AGAIN_EVERY == 0:
             self.say(
                 f"The {child.part.name} has died {child.quick_deaths} times in a row. "
                 f"The end of {child.part.log}:\n{child.last_words()}"
