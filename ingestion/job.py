@@ -13,6 +13,7 @@ from typing import Any
 
 from ingestion import runner
 from ingestion.budget import Budget, Capacity
+from ingestion.dataset import CACHE_FOLDER, prepare_input
 from ingestion.runner import Progress, RunRequest, RunResult
 from ingestion.sandbox import Sandbox
 from ingestion.site import Gone, Site, SiteError
@@ -36,9 +37,10 @@ class Job:
     """One attempt, from the claim to the report."""
 
     def __init__(
-        self, claimed: dict[str, Any], *, site: Site, sandbox: Sandbox, capacity: Capacity
+        self, claimed: dict[str, Any], *, site: Site, sandbox: Sandbox, capacity: Capacity, owner: str
     ) -> None:
         self.claimed, self.site, self.sandbox, self.capacity = claimed, site, sandbox, capacity
+        self.owner = owner
         self.path = f"runs/{claimed['run']}"
         self.credentials = {"attempt": claimed["attempt"], "secret": claimed["secret"]}
         self.stop = threading.Event()
@@ -120,13 +122,17 @@ class Job:
                 wanted["url"], datasets / f"{wanted['sha256']}.zip", sha256=wanted["sha256"]
             )
             scratch = datasets / f"{wanted['sha256']}.new"
-            shutil.rmtree(scratch, ignore_errors=True)
+            for leftover in (scratch, datasets / f"{wanted['sha256']}.laid"):
+                shutil.rmtree(leftover, ignore_errors=True)
             with zipfile.ZipFile(zipped) as archive:
                 archive.extractall(scratch)
             zipped.unlink()
+            # The text is parsed here once; every later run of this dataset starts from the binary cache.
+            laid = prepare_input(scratch / wanted["name"], datasets / f"{wanted['sha256']}.laid")
+            (laid / CACHE_FOLDER).rename(scratch / wanted["name"] / CACHE_FOLDER)
+            shutil.rmtree(laid)
             scratch.rename(kept)
-        inner = kept / wanted["name"]
-        return inner if inner.is_dir() else kept
+        return kept / str(wanted["name"])
 
     def _request(self, fetched: Fetched, folder: Path) -> RunRequest:
         wanted = self.claimed["dataset"]
@@ -139,9 +145,10 @@ class Job:
             image=self.claimed["image"] or None,
             any_time=self.claimed["any_time"],
             seed=self.claimed["seed"],
-            alias=wanted["alias"],
+            alias=wanted["alias"] if wanted["alias"] != wanted["name"] else None,
             metric=wanted["metric"],
             load_models=self.claimed["load_models"],
+            owner=self.owner,
         )
 
     def _report(self, result: RunResult, folder: Path) -> None:

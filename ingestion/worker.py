@@ -6,6 +6,7 @@ asks the site itself by long polling, so a worker on another machine needs an ad
 environment: PODIUM_URL, PODIUM_WORKER_TOKEN, PODIUM_HOME, PODIUM_SANDBOX, PODIUM_SANDBOX_IMAGE.
 """
 
+import hashlib
 import logging
 import os
 import shutil
@@ -37,6 +38,8 @@ class ComputeWorker:
 
     def __init__(self, *, site: Site, sandbox: Sandbox, capacity: Capacity, folder: Path) -> None:
         self.site, self.sandbox, self.capacity = site, sandbox, capacity
+        # Whose runs these are, so that a successor finds what this worker left behind if it is killed.
+        self.owner = f"podium-worker-{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
         self.datasets = folder / "datasets"
         self.runs = folder / "runs"
         self.stopping = threading.Event()
@@ -47,6 +50,8 @@ class ComputeWorker:
         shutil.rmtree(self.runs, ignore_errors=True)
         for path in (self.datasets, self.runs):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for sentence in self.sandbox.clean_stale(self.owner):
+            log.info("%s", sentence)
         return self.announce()
 
     def announce(self) -> dict[str, Any]:
@@ -95,7 +100,7 @@ class ComputeWorker:
         log.info("run %s claimed, attempt %s", run_id, claimed["attempt"])
         folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
         try:
-            self.job = Job(claimed, site=self.site, sandbox=self.sandbox, capacity=self.capacity)
+            self.job = Job(claimed, site=self.site, sandbox=self.sandbox, capacity=self.capacity, owner=self.owner)
             self.job.do(folder, self.datasets)
         finally:
             self.job = None
