@@ -13,7 +13,8 @@ from typing import Any
 
 from ingestion import runner
 from ingestion.budget import Budget, Capacity
-from ingestion.dataset import CACHE_FOLDER, prepare_input
+from ingestion.dataset import prepare_input
+from ingestion.program.data import CACHE_FOLDER
 from ingestion.runner import Progress, RunRequest, RunResult
 from ingestion.sandbox import Sandbox
 from ingestion.site import Gone, Site, SiteError
@@ -116,7 +117,7 @@ class Job:
     def _dataset(self, datasets: Path) -> Path:
         """The unpacked public files of the dataset, kept between runs by the hash of their zip."""
         wanted = self.claimed["dataset"]
-        kept = datasets / wanted["sha256"]
+        kept = datasets / str(wanted["sha256"])
         if not kept.exists():
             zipped = self.site.download(
                 wanted["url"], datasets / f"{wanted['sha256']}.zip", sha256=wanted["sha256"]

@@ -183,8 +183,11 @@ def main() -> int:
         return 0
     app = make_app(worker, broker_url=broker, folder=home / "broker" / "compute")
     app.worker_main(
-        ["worker", "--pool=solo", "--loglevel=INFO", "--without-gossip", "--without-mingle"]
-        + ["--without-heartbeat", "--queues=" + ",".join(queues(answer))]
+        [
+            *("worker", "--pool=solo", "--loglevel=INFO"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+            f"--queues={','.join(queues(answer))}",
+        ]
     )
     return 0
 
