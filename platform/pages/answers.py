@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 
 from accounts.refusals import Refused
 
-Arguments = ParamSpec("Arguments")
-View = Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
 STATUS_TITLES = {
     400: "This cannot be done as asked",
@@ -44,11 +43,11 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     return render(request, "refused.html", context, status=refused.status)
 
 
-def tells_refusals(view: View[Arguments]) -> View[Arguments]:
+def tells_refusals(view: View) -> View:
     """Turn a Refused that a view raises into its answer."""
 
     @wraps(view)
-    def answered(request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(request, *args, **kwargs)
         except Refused as refused:

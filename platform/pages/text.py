@@ -9,7 +9,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-
 TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
     "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",

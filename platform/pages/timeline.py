@@ -76,8 +76,12 @@ def _ticks(begin: dt.datetime, end: dt.datetime) -> list[tuple[dt.datetime, str]
         step = max(1, -(-days // MOST_TICKS))
         first = begin.replace(hour=0, minute=0, second=0, microsecond=0) + dt.timedelta(days=1)
         moments = [first + dt.timedelta(days=step * index) for index in range(days // step + 1)]
-        return [(moment, f"{moment.day} {calendar.month_abbr[moment.month]}") for moment in moments if moment < end]
-    months = next(step for step in (1, 2, 3, 6, 12, 24, 60, 120) if days / (30.5 * step) <= MOST_TICKS or step == 120)
+        return [
+            (moment, f"{moment.day} {calendar.month_abbr[moment.month]}") for moment in moments if moment < end
+        ]
+    months = next(
+        step for step in (1, 2, 3, 6, 12, 24, 60, 120) if days / (30.5 * step) <= MOST_TICKS or step == 120
+    )
     ticks = []
     year, month = begin.year, begin.month
     while True:

@@ -1,1 +1,30 @@
-urlpatterns: list = []
+"""The addresses of the pages. Checks and links of others rely on them."""
+
+from django.urls import path
+
+from pages.views import competition, leaderboard, manage, site, submissions, upload
+
+ONE = "competitions/<slug:slug>/"
+SUBMISSION = ONE + "submissions/<int:submission_id>/"
+
+urlpatterns = [
+    path("", site.home, name="home"),
+    path("competitions/", site.competition_list, name="competitions"),
+    path(ONE, competition.overview, name="competition"),
+    path(ONE + "phases/", competition.phases, name="phases"),
+    path(ONE + "datasets/", competition.datasets, name="datasets"),
+    path(ONE + "datasets/<int:task_id>/download/", competition.dataset_download, name="dataset_download"),
+    path(ONE + "evaluation/", competition.evaluation, name="evaluation"),
+    path(ONE + "rules/", competition.rules, name="rules"),
+    path(ONE + "pages/<slug:page_slug>/", competition.added_page, name="added_page"),
+    path(ONE + "join/", competition.join, name="join"),
+    path(ONE + "starting-kit/", competition.starting_kit, name="starting_kit"),
+    path(ONE + "submissions/", upload.submissions, name="submissions"),
+    path(SUBMISSION, submissions.detail, name="submission"),
+    path(SUBMISSION + "cancel/", submissions.cancel, name="cancel_submission"),
+    path(SUBMISSION + "archive/", submissions.archive, name="submission_archive"),
+    path(SUBMISSION + "runs/<int:run_id>/log/", submissions.log, name="run_log"),
+    path(ONE + "leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path(ONE + "leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
+    path(ONE + "manage/", manage.manage, name="manage"),
+]

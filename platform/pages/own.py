@@ -1,0 +1,155 @@
+"""A submission's page and list: runs as one person may see them."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Prefetch, QuerySet
+
+from competitions.models import Phase
+from submissions.dispatch import queue_positions
+from submissions.models import Attempt, Run, RunState, Submission
+from submissions.public import RunView, run_view
+
+RUNS = Run.objects.order_by("order", "id").select_related("task").prefetch_related("scores")
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """One run: its public view, its place in the queue, its clock, and what could be done better."""
+
+    run: Run
+    view: RunView
+    position: int | None
+    elapsed: float | None
+    advice: str
+    attempts: list[Attempt]
+
+    @property
+    def state_label(self) -> str:
+        """The state in words, with the note of a run that was stopped and counts."""
+        if self.view.stopped:
+            return (
+                "finished, stopped: memory" if self.view.reason == "out_of_memory" else "finished, stopped: time"
+            )
+        return self.view.state_label
+
+
+@dataclass(frozen=True)
+class ListedSubmission:
+    """One line of a list of submissions."""
+
+    submission: Submission
+    runs: list[RunView]
+    counts: bool
+
+
+def with_runs(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Load what lists and pages of submissions read, in a fixed number of queries."""
+    return submissions.select_related("entrant", "user", "phase__round__competition").prefetch_related(
+        Prefetch("runs", RUNS)
+    )
+
+
+def counting(phase_ids: Iterable[int], entrant_ids: Iterable[int]) -> set[int]:
+    """The submissions that stand for their entrants, by the rule of `leaderboards.board.entries_that_count`.
+
+    One query, and only over the entrants asked for.
+    """
+    standing: dict[tuple[int, int], Submission] = {}
+    competing = (
+        Submission.objects.competing()
+        .filter(phase__in=list(phase_ids), entrant__in=list(entrant_ids))
+        .order_by("received_at", "id")
+    )
+    for submission in competing.only("id", "phase_id", "entrant_id", "state", "received_at"):
+        key = (submission.phase_id, submission.entrant_id)
+        held = standing.get(key)
+        if held is None or held.is_active or not submission.is_active:
+            standing[key] = submission
+    return {submission.pk for submission in standing.values()}
+
+
+def listed(
+    submissions: Sequence[Submission], *, viewer_is_organizer: bool, now: dt.datetime
+) -> list[ListedSubmission]:
+    """Lines of a list for submissions loaded by `with_runs`."""
+    standing = counting(
+        {submission.phase_id for submission in submissions}, {submission.entrant_id for submission in submissions}
+    )
+    return [
+        ListedSubmission(
+            submission,
+            [view for _, view in _views(submission, viewer_is_organizer, now)],
+            submission.pk in standing,
+        )
+        for submission in submissions
+    ]
+
+
+def shown_runs(
+    submission: Submission, *, viewer_is_organizer: bool, may_see_log: bool, now: dt.datetime
+) -> list[ShownRun]:
+    """Every run of a submission loaded by `with_runs`, with all that its page shows."""
+    views = _views(submission, viewer_is_organizer, now)
+    positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
+    attempts: dict[int, list[Attempt]] = {}
+    if viewer_is_organizer:
+        for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
+            attempts.setdefault(attempt.run_id, []).append(attempt)
+    return [
+        ShownRun(
+            run,
+            view,
+            positions.get(run.pk),
+            _elapsed(run, view, now) if may_see_log else view.wall_seconds,
+            advice(view, submission.phase) if may_see_log else "",
+            attempts.get(run.pk, []),
+        )
+        for run, view in views
+    ]
+
+
+def _views(submission: Submission, viewer_is_organizer: bool, now: dt.datetime) -> list[tuple[Run, RunView]]:
+    runs = list(submission.runs.all())
+    for run in runs:
+        run.submission = submission  # the public view reads the phase; without this it would query for it
+    return [(run, run_view(run, viewer_is_organizer=viewer_is_organizer, now=now)) for run in runs]
+
+
+def _is_concealed(submission: Submission, may_see_log: bool) -> bool:
+    return submission.phase.is_hidden and not may_see_log
+
+
+def _elapsed(run: Run, view: RunView, now: dt.datetime) -> float | None:
+    """Seconds of the budget used: measured where there is a measure, else since the start."""
+    if run.state == RunState.RUNNING and run.started_at is not None:
+        since = (now - run.started_at).total_seconds()
+        return min(max(since, view.wall_seconds or 0.0), view.wall_budget)
+    return view.wall_seconds
+
+
+ADVICE = {
+    "timed_out": "Save predictions early and often: what is complete when the time is up counts where the phase "
+    "allows it. `self.time_left()` tells how much is left.",
+    "out_of_memory": "Keep sparse data sparse, work on samples or blocks, and let go of what is no longer needed.",
+    "crashed": "`kit.py run` of the starting kit runs the same code on your machine and shows the whole error.",
+    "no_predictions": "Give `predict`, or write one file for each part, named as the rules say; "
+    "`kit.py run` shows what would be collected.",
+    "bad_predictions": "`kit.py check` reads prediction files by the same code and names the line.",
+    "output_too_large": "Write predictions only, and no more than a few dozen of them.",
+}
+SPARE_SHARE = 0.5
+
+
+def advice(view: RunView, phase: Phase) -> str:
+    """One sentence on what could be done better; empty where there is nothing to say."""
+    if view.reason in ADVICE:
+        return ADVICE[view.reason]
+    finished = view.state == RunState.FINISHED and view.wall_seconds is not None
+    if finished and view.wall_seconds < SPARE_SHARE * view.wall_budget:  # type: ignore[operator]
+        return (
+            f"It used {view.wall_seconds:,.0f} of {view.wall_budget:,.0f} s; time left over is not carried to "
+            "another dataset, so a longer search could use it."
+        )
+    return ""

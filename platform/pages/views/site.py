@@ -1,0 +1,63 @@
+"""The front page and the list of competitions."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from competitions import policy
+from competitions.lifecycle import current_phase, phase_state
+from competitions.models import Competition, Phase
+
+
+@dataclass(frozen=True)
+class Card:
+    """A competition in a list. `state` is open, upcoming or closed."""
+
+    competition: Competition
+    phase: Phase | None
+    state: str
+    people: int
+
+
+def cards(request: HttpRequest) -> list[Card]:
+    """The competitions the person may see, in two queries after the roles."""
+    now = timezone.now()
+    found = policy.visible_competitions(request.user).annotate(
+        people=Count("entrants", filter=Q(entrants__is_baseline=False), distinct=True)
+    )
+    competitions = {competition.pk: competition for competition in found}
+    phases: dict[int, list[Phase]] = {pk: [] for pk in competitions}
+    for phase in (
+        Phase.objects.filter(round__competition__in=competitions).select_related("round").order_by("number")
+    ):
+        phases[phase.round.competition_id].append(phase)
+    made = []
+    for pk, competition in competitions.items():
+        phase = current_phase(phases[pk], now)
+        state = phase_state(phase, now) if phase else "upcoming"
+        if competition.state == Competition.State.ARCHIVED:
+            state = "closed"
+        made.append(Card(competition, phase, state, competition.people))
+    return made
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What Podium is, and what is open now."""
+    current = [card for card in cards(request) if card.state == "open"]
+    return render(request, "home.html", {"cards": current, "now": timezone.now()})
+
+
+@require_safe
+def competition_list(request: HttpRequest) -> HttpResponse:
+    """All competitions, grouped by whether they are open, to come or over."""
+    found = cards(request)
+    groups = [
+        (title, [card for card in found if card.state == state])
+        for state, title in (("open", "Open now"), ("upcoming", "To come"), ("closed", "Ended"))
+    ]
+    return render(request, "competitions/list.html", {"groups": groups, "any": bool(found), "now": timezone.now()})

@@ -1,0 +1,157 @@
+"""Submissions: the list, one submission with its live state, its logs and its archive."""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from accounts.refusals import Refused
+from competitions.models import Entrant, Phase
+from pages import frame, own
+from pages.answers import as_stranger_file, tells_refusals
+from pages.text import plain_log
+from submissions import actions, policy
+from submissions.models import Run, Submission
+from submissions.models.submission import quota_left
+
+PER_PAGE = 25
+
+
+def list_context(shown: frame.Frame, request: HttpRequest) -> dict[str, object]:
+    """What the page of a person's own submissions shows: the form, the quota, one page of the list."""
+    assert request.user.is_authenticated
+    entrant = Entrant.objects.filter(competition=shown.competition, user=request.user).first()
+    own_ones = Submission.objects.filter(entrant=entrant) if entrant else Submission.objects.none()
+    page = Paginator(own.with_runs(own_ones), PER_PAGE).get_page(request.GET.get("page"))
+    lines = own.listed(list(page), viewer_is_organizer=shown.is_organizer, now=shown.now)
+    phase = shown.phase_by_number(request.GET.get("phase")) or next(iter(shown.submit_phases), None)
+    return shown.context(
+        "submissions",
+        entrant=entrant,
+        page=page,
+        lines=lines,
+        any_active=any(line.submission.is_active for line in lines),
+        most_bytes=settings.MAX_ARCHIVE_BYTES,
+        quotas=[(open_phase, _quota(open_phase, entrant, shown)) for open_phase in shown.submit_phases],
+        chosen=phase,
+    )
+
+
+def _quota(phase: Phase, entrant: Entrant | None, shown: frame.Frame) -> int | None:
+    if entrant is not None:
+        return quota_left(phase, entrant, shown.now)
+    limits = [limit for limit in (phase.daily_quota, phase.total_quota) if limit is not None]
+    return min(limits) if limits else None
+
+
+@login_required
+@never_cache
+@vary_on_headers("HX-Request")
+def own_submissions(request: HttpRequest, slug: str) -> HttpResponse:
+    """The upload form and the person's own submissions; for htmx the list alone."""
+    shown = frame.load(request, slug)
+    template = "submissions/list_part.html" if is_part(request) else "submissions/list.html"
+    return render(request, template, list_context(shown, request))
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Whether htmx asks for the live part of a page rather than for the page."""
+    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-Boosted") != "true"
+
+
+def found_submission(request: HttpRequest, shown: frame.Frame, submission_id: int) -> Submission:
+    """The submission of an address; somebody else's is as unknown as one that does not exist."""
+    of_competition = policy.visible_submissions(request.user, shown.competition)
+    submission = own.with_runs(of_competition).filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404("There is no such submission.")
+    return submission
+
+
+@login_required
+@never_cache
+@vary_on_headers("HX-Request")
+@require_safe
+def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
+    """One submission; for htmx its live part alone, which asks again every 2 s until all has ended."""
+    shown = frame.load(request, slug)
+    submission = found_submission(request, shown, submission_id)
+    may_see_log = policy.may_see_log(request.user, submission)
+    runs = own.shown_runs(
+        submission, viewer_is_organizer=shown.is_organizer, may_see_log=may_see_log, now=shown.now
+    )
+    context = shown.context(
+        "submissions",
+        submission=submission,
+        runs=runs,
+        counts=submission.pk in own.counting([submission.phase_id], [submission.entrant_id]),
+        may_see_log=may_see_log,
+        may_download=policy.may_download(request.user, submission),
+        may_cancel=submission.is_active and policy.may_cancel(request.user, submission),
+        is_own=policy.is_own(request.user, submission),
+    )
+    return render(
+        request, "submissions/detail_part.html" if is_part(request) else "submissions/detail.html", context
+    )
+
+
+@login_required
+@require_POST
+@tells_refusals
+def cancel(request: HttpRequest, slug: str, submission_id: int) -> HttpResponseBase:
+    """Cancel what has not ended."""
+    shown = frame.load(request, slug)
+    assert request.user.is_authenticated
+    submission = found_submission(request, shown, submission_id)
+    actions.cancel(submission, by=request.user)
+    return redirect("submission", slug=slug, submission_id=submission_id)
+
+
+@login_required
+@require_safe
+@tells_refusals
+def archive(request: HttpRequest, slug: str, submission_id: int) -> HttpResponseBase:
+    """The archive as it was uploaded, for its entrant and the organizers."""
+    shown = frame.load(request, slug)
+    submission = found_submission(request, shown, submission_id)
+    if not policy.may_download(request.user, submission):
+        raise Refused("This archive is not open to you.", status=403)
+    name = f"submission-{submission.number}.zip"
+    file = submission.archive.open("rb")
+    return as_stranger_file(FileResponse(file, as_attachment=True, filename=name, content_type="application/zip"))
+
+
+@login_required
+@require_safe
+@tells_refusals
+def log(request: HttpRequest, slug: str, submission_id: int, run_id: int) -> HttpResponseBase:
+    """The log of a run as plain text; `?download=1` gives its bytes untouched as a file."""
+    shown = frame.load(request, slug)
+    submission = found_submission(request, shown, submission_id)
+    run = next((run for run in submission.runs.all() if run.pk == run_id), None)
+    if run is None:
+        raise Http404("There is no such run.")
+    if not policy.may_see_log(request.user, submission):
+        raise Refused("Logs of this phase are open to its organizers only.", status=403)
+    plain = "text/plain; charset=utf-8"
+    if request.GET.get("download"):
+        name = f"submission-{submission.number}-run-{run.order + 1}.log"
+        if run.log:
+            answer = FileResponse(run.log.open("rb"), as_attachment=True, filename=name, content_type=plain)
+            return as_stranger_file(answer)
+        response = HttpResponse(run.log_tail, content_type=plain)
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        return as_stranger_file(response)
+    return as_stranger_file(HttpResponse(plain_log(log_text(run)), content_type=plain))
+
+
+def log_text(run: Run) -> str:
+    """The whole log of an ended run; of a running one its last lines."""
+    if not run.log:
+        return run.log_tail
+    with run.log.open("rb") as file:
+        return file.read().decode("utf-8", errors="replace")
