@@ -21,6 +21,7 @@ from ingestion.collect import CollectedPrediction, Collector, Expected
 from ingestion.dataset import prepare_input
 from ingestion.program.data import Dataset
 from ingestion.program.text import DataError
+from ingestion.recognition import parse_prediction_name
 from ingestion.sandbox.base import Folders, Places, Sandbox, SandboxError, SandboxSpec, Usage
 from ingestion.sandbox.log import BoundedLog, plain_text
 from ingestion.sandbox.scratch import Scratch
@@ -133,6 +134,7 @@ class _Run:
             scratch=self.scratch,
         )
         expected = expected_predictions(folders.input_data)
+        remove_old_predictions(self.request.output, expected)
         recognised = recognise(contents, [expected.name])
         self.notes += [*contents.notes, *recognised.notes]
         if recognised.kind == "results":
@@ -281,6 +283,14 @@ def expected_predictions(input_data: Path) -> Expected:
     if not rows:
         raise DataError(dataset.name, "has neither a valid nor a test part to predict")
     return Expected(dataset.name, rows, dataset.targets_per_row)
+
+
+def remove_old_predictions(output: Path, expected: Expected) -> None:
+    """Remove what an earlier run left for this dataset: a higher number of it would count in this one."""
+    for path in output.iterdir():
+        parsed = parse_prediction_name(path.name)
+        if parsed is not None and parsed.name == expected.name and path.is_file():
+            path.unlink()
 
 
 def command_of(recognised: Recognised, places: Places, *, load_models: bool) -> tuple[str, ...]:

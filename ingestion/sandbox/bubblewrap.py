@@ -46,7 +46,8 @@ SETUP_PATIENCE = 20.0
 # "ready" goes out on bwrap's own status descriptor, the word to go on comes in as standard input.
 _SETUP = (
     'set -e; mount -t tmpfs -o "$1" podium-output "$2"; mount -t tmpfs -o "$3" podium-tmp "$4"; '
-    'mount -t tmpfs -o "$3" podium-shm "$5"; echo ready >"/proc/self/fd/$6"; shift 6; read -r go; exec "$@" </dev/null'
+    'mount -t tmpfs -o "$3" podium-shm "$5"; echo ready >"/proc/self/fd/$6"; shift 6; '
+    'read -r go; exec "$@" </dev/null'
 )
 _NEEDED = (
     ("bwrap", "bubblewrap"),
