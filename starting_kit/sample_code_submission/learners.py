@@ -5,6 +5,7 @@ Each has `grow(X, Y, size)` and `estimate(X) -> (n, c)`; `size` counts trees, bo
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import warnings
@@ -21,6 +22,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+
+MOST_LINEAR_CELLS = 20_000_000  # rows x columns of the target; more rows are sampled
+
+
+class _OutOfTime(Exception):
+    """The time given to a linear model is over; the best weights so far stand."""
 
 
 def threads():
@@ -163,28 +170,23 @@ class Linear:
             self.offset = Y.mean(axis=0) if self.goal.is_regression else np.zeros(Y.shape[1])
             self.unit = np.maximum(Y.std(axis=0), 1e-12) if self.goal.is_regression else np.ones(Y.shape[1])
             self.weights = np.zeros((X.shape[1] + 1) * Y.shape[1])
-        Z, T = self._scaled(X), (Y - self.offset) / self.unit
-        ends = time.monotonic() + self.seconds if self.seconds else None
-
-        def look(_):
-            if ends and time.monotonic() > ends:
-                raise StopIteration
-
-        found = minimize(
-            self._objective,
-            self.weights,
-            args=(Z, T),
-            jac=True,
-            method="L-BFGS-B",
-            callback=look,
-            options={"maxiter": size - self.size, "maxcor": 6},
-        )
-        self.weights = found.x
+        if len(Y) > MOST_LINEAR_CELLS // Y.shape[1]:
+            kept = np.random.default_rng(0).choice(len(Y), MOST_LINEAR_CELLS // Y.shape[1], replace=False)
+            X, Y = X[np.sort(kept)], Y[np.sort(kept)]
+        Z, T = self._scaled(X), ((Y - self.offset) / self.unit).astype(np.float32)
+        self.ends = time.monotonic() + self.seconds if self.seconds else np.inf
+        self.best = (np.inf, self.weights)
+        options = {"maxiter": size - self.size, "maxcor": 6}
+        with contextlib.suppress(_OutOfTime):
+            minimize(self._objective, self.weights, args=(Z, T), jac=True, method="L-BFGS-B", options=options)
+        self.weights = self.best[1]
         self.size = size
 
     def _objective(self, flat, Z, T):
+        if time.monotonic() > self.ends and np.isfinite(self.best[0]):
+            raise _OutOfTime
         W = flat.reshape(-1, T.shape[1])
-        scores = Z @ W[:-1].astype(Z.dtype) + W[-1]
+        scores = Z @ W[:-1].astype(Z.dtype) + W[-1].astype(Z.dtype)
         if self.goal.kind == "multiclass":
             logs = log_softmax(scores, axis=1)
             loss = -(T * logs).sum()
@@ -193,18 +195,21 @@ class Linear:
             loss = (np.logaddexp(0, scores) - T * scores).sum()
             slope = expit(scores) - T
         elif self.goal.metric == "abs":
-            size = np.sqrt((scores - T) ** 2 + 0.01)
-            loss = size.sum()
-            slope = (scores - T) / size
+            distance = np.sqrt((scores - T) ** 2 + 0.01)
+            loss = distance.sum()
+            slope = (scores - T) / distance
         else:
             loss = 0.5 * ((scores - T) ** 2).sum()
             slope = scores - T
         rows = len(T)
         gradient = np.empty_like(W)
-        gradient[:-1] = Z.T @ (slope / rows).astype(Z.dtype)
+        gradient[:-1] = Z.T @ (slope.astype(Z.dtype) / Z.dtype.type(rows))
         gradient[:-1] += self.strength * W[:-1]
-        gradient[-1] = slope.sum(axis=0) / rows
-        return loss / rows + 0.5 * self.strength * float((W[:-1] ** 2).sum()), gradient.ravel()
+        gradient[-1] = slope.sum(axis=0, dtype=np.float64) / rows
+        loss = float(loss) / rows + 0.5 * self.strength * float((W[:-1] ** 2).sum())
+        if loss < self.best[0]:
+            self.best = (loss, flat.copy())
+        return loss, gradient.ravel()
 
     def estimate(self, X):
         """Return estimates (n, c)."""

@@ -13,12 +13,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import gc
 import time
+from pathlib import Path
 
 import numpy as np
 from learners import Forest, Linear
 from outputs import Finish, Goal
 from scipy import sparse
-from search import Blend, Candidate, Split, recipes, rows_to_judge
+from search import Blend, Candidate, Split, recipes, rows_to_judge, time_of_a_tree
 from tables import DenseTable, SparseTable, category_flags
 
 from ingestion.program import BaseModel
@@ -137,15 +138,21 @@ class Model(BaseModel):
         new_table = self._new_table(X)
         self.splits = [Split(new_table, X, goal.Y, *half) for half in halves]
         self.judged_Y = goal.Y[np.concatenate([split.judge for split in self.splits])]
-        wide_is_sparse = sparse.issparse(self.splits[0].wide)
-        waiting = recipes(goal, self.splits[0], wide_is_sparse, rows, self.seed)
+        pace = time_of_a_tree(goal, self.splits[0], self.seed)
+        waiting = recipes(
+            goal,
+            self.splits[0],
+            tree_seconds=pace,
+            linear_seconds=max(0.5, 0.03 * self.budget / len(self.splits)),
+            tree_bytes=0.03 * self.memory / len(self.splits),
+            seed=self.seed,
+        )
+        pace *= len(self.splits)
         # The hold-out models are copied by learning again, which takes about as long as exploring did.
         explore_until = time.monotonic() + max(0.0, self._seconds()) * SHARE_TO_EXPLORE
         self.candidates = []
-        pace = None
         while True:
-            left = explore_until - time.monotonic()
-            candidate, is_new = self._next(waiting, pace, left)
+            candidate, is_new = self._next(waiting, pace, explore_until - time.monotonic())
             if candidate is None:
                 return
             try:
@@ -157,36 +164,36 @@ class Model(BaseModel):
             self._say(f"{candidate.recipe.name} to size {candidate.size}: loss {candidate.loss:.4f}")
             if is_new:
                 self.candidates.append(candidate)
-                pace = max(pace or 0.0, candidate.seconds_per_unit / candidate.recipe.cost)
             if is_new and candidate.recipe.columns is None and isinstance(candidate.learners[0], Forest):
-                for learner, split in zip(candidate.learners, self.splits):
+                for learner, split in zip(candidate.learners, self.splits, strict=True):
                     split.use += learner.importances()
             if self._is_due() and self._seconds() > 0 and self._blend_now():
                 yield from self._ask()
 
     def _next(self, waiting, pace, left):
-        """Return (candidate, whether it is new): the next recipe that fits the time, else the best to grow."""
+        """Return (candidate, whether it is new): the next recipe that fits the time, else the best to grow.
+
+        `pace` is the time of one quick tree on all splits; a recipe may start at a smaller size to fit.
+        """
         while waiting:
             recipe = waiting.pop(0)
-            expected = 0.0 if pace is None else pace * recipe.cost * recipe.first
-            if left > 0 and expected < 0.5 * left:
-                return Candidate(recipe, self.splits), True
+            first = int(min(recipe.first, 0.15 * left / (pace * recipe.cost)))
+            if first >= min(5, recipe.first):
+                return Candidate(recipe, self.splits, first), True
         growing = [c for c in self.candidates if not c.done and c.seconds_needed() < left]
         if not growing:
             return None, False
         best = min(c.loss for c in self.candidates)
         spread = np.median([c.loss for c in self.candidates]) - best
-        growing = [c for c in growing if c.loss <= best + max(spread, 1e-9)] or []
+        growing = [c for c in growing if c.loss <= best + max(spread, 1e-9)]
         if not growing:
             return None, False
-        return min(growing, key=lambda c: (c.size / c.recipe.first, c.loss)), False
+        return min(growing, key=lambda c: (c.size / c.first, c.loss)), False
 
     def _blend_now(self):
         """Make the best blend so far the answer; return whether it differs from the one before."""
         before = self.blend
-        self.blend = Blend(
-            self.goal, self.candidates, self.judged_Y, chronological=self._chronological()
-        )
+        self.blend = Blend(self.goal, self.candidates, self.judged_Y, chronological=self._chronological())
         self.answer = Judged(self.goal, self.blend, self.splits)
         if before is not None and before.description() == self.blend.description():
             return False
@@ -243,7 +250,9 @@ class Quick:
     """The first answer: a small forest (dense) or a few steps of a linear model (sparse) on a few rows."""
 
     def __init__(self, goal, new_table, X, seed):
-        rows = min(X.shape[0], max(500, int(2e6 / max(1, X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]))))
+        cells = X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
+        outputs = goal.Y.shape[1]
+        rows = min(X.shape[0], max(500, 10 * outputs, int(1e6 / max(1.0, cells + 5 * outputs))))
         kept = np.sort(np.random.default_rng(seed).choice(X.shape[0], rows, replace=False))
         Y = goal.Y[kept]
         self.table = new_table().fit(X[kept], Y)
@@ -329,13 +338,11 @@ def available_memory():
     limits = [8 * 2**30]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            with open(path) as file:
-                limits.append(int(file.read()))
+            limits.append(int(Path(path).read_text()))
         except (OSError, ValueError):
             pass
     try:
-        with open("/proc/meminfo") as file:
-            known = dict(line.split(":") for line in file)
+        known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         limits.append(int(known["MemAvailable"].split()[0]) * 1024)
     except (OSError, KeyError, ValueError):
         pass

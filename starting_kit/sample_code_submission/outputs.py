@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 TINY = 1e-6
+FEW_ROWS = 100
 
 
 class Goal:
@@ -34,7 +35,7 @@ class Goal:
             self.Y = y.reshape(len(y), -1)
             self.labels = None
         if self.kind == "binary" and self.Y.min() < self.Y.max():
-            self.Y = (self.Y > (self.Y.min() + self.Y.max()) / 2).astype(np.float64)
+            self.Y = ((self.Y.min() + self.Y.max()) / 2 < self.Y).astype(np.float64)
         self.flat = y.ndim == 1 and self.kind in ("binary", "regression")
         self.is_regression = self.kind == "regression"
 
@@ -100,9 +101,10 @@ class Finish:
             if Y is not None:
                 self._tune_power(Y, estimate)
         elif not goal.is_regression and decides:
-            self.cuts = self.prior.copy() if goal.metric == "bac" else np.full(len(self.prior), 0.5)
+            self.cuts = self.prior.copy() if goal.metric == "bac" else np.full(len(self.prior), 0.4)
             if Y is not None:
-                self.cuts = np.array([_best_cut(goal.metric, y, q) for y, q in zip(Y.T, estimate.T)])
+                best = np.array([_best_cut(goal.metric, y, q) for y, q in zip(Y.T, estimate.T, strict=True)])
+                self.cuts = (len(Y) * best + FEW_ROWS * self.cuts) / (len(Y) + FEW_ROWS)
         elif goal.metric == "pac" and Y is not None and len(Y) >= 50:
             self._tune_sharpness(Y, estimate)
 
@@ -112,7 +114,8 @@ class Finish:
             scores[power] = self.goal._decision_score(Y, estimate / self.prior**power)
         best = max(scores.values())
         close = [power for power, value in scores.items() if value >= best - 0.002]
-        self.power = float(np.mean(close))
+        # On few rows the tuned power is mostly noise, so it is drawn to what theory gives.
+        self.power = (len(Y) * float(np.mean(close)) + FEW_ROWS * self.power) / (len(Y) + FEW_ROWS)
 
     def _tune_sharpness(self, Y, estimate):
         grid = (0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
@@ -162,7 +165,7 @@ def _best_cut(metric, y, q):
 
 def _auc(Y, estimate):
     values = []
-    for y, q in zip(Y.T, estimate.T):
+    for y, q in zip(Y.T, estimate.T, strict=True):
         positives = y.sum()
         negatives = len(y) - positives
         if positives and negatives:

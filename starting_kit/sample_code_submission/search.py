@@ -7,6 +7,7 @@ import time
 import numpy as np
 from learners import Boosting, Forest, Linear
 from outputs import Finish
+from scipy import sparse
 
 BLEND_CELLS = 200_000  # rows x columns that the choice of a blend looks at
 MOST_HELD_OUT = 20_000
@@ -39,7 +40,7 @@ def rows_to_judge(goal, rows, chronological, several, seed):
     everything = np.arange(rows)
     if rows < 25:
         return [(everything, everything[:0])]
-    held = min(max(5, rows // 5), MOST_HELD_OUT)
+    held = min(max(5, rows // 5), MOST_HELD_OUT, max(1000, 2_000_000 // goal.Y.shape[1]))
     if chronological:
         return [(everything[: rows - held], everything[rows - held :])]
     order = np.random.default_rng(seed).permutation(rows)
@@ -54,9 +55,12 @@ def rows_to_judge(goal, rows, chronological, several, seed):
 
 
 class Recipe:
-    """How to make one kind of learner: which view, how many columns, from what size to what size."""
+    """How to make one kind of learner: which view, how many columns, from what size to what size.
 
-    def __init__(self, name, make, *, wide=False, columns=None, sizes=(20, 400), cost=1.0):
+    `cost` is the expected time of one unit (a tree, a round, an iteration), in units of one quick tree.
+    """
+
+    def __init__(self, name, make, *, wide=False, columns=None, sizes=(25, 400), cost=1.0):
         self.name, self.make, self.wide, self.columns = name, make, wide, columns
         self.first, self.most = sizes
         self.cost = cost
@@ -78,15 +82,15 @@ class Recipe:
 class Candidate:
     """One recipe, learned on every split, with its estimates for all rows held out."""
 
-    def __init__(self, recipe, splits):
-        self.recipe, self.splits = recipe, splits
+    def __init__(self, recipe, splits, first):
+        self.recipe, self.splits, self.first = recipe, splits, first
         self.learners = [recipe.make(seed) for seed in range(len(splits))]
         self.size, self.seconds_per_unit, self.loss, self.done = 0, None, np.inf, False
         self.best_size = 0
 
     def next_size(self):
         """Return the size to grow to."""
-        return min(self.recipe.most, max(self.recipe.first, self.size * 2))
+        return min(self.recipe.most, max(self.first, self.size * 2))
 
     def seconds_needed(self):
         """Return the expected seconds of the next growth, or None before the first."""
@@ -100,7 +104,7 @@ class Candidate:
         """Grow once on every split; note the time it took, the estimates and whether it still gets better."""
         began, size = time.monotonic(), self.next_size()
         parts = []
-        for learner, split in zip(self.learners, self.splits):
+        for learner, split in zip(self.learners, self.splits, strict=True):
             learner.grow(self.recipe.view(split), split.Y, size)
             if len(split.judge):
                 parts.append(learner.estimate(self.recipe.judge_view(split)))
@@ -112,7 +116,7 @@ class Candidate:
             return
         judged = np.vstack(parts)
         loss = goal.loss(judged_Y, judged)
-        if size >= 4 * self.recipe.first and loss > self.loss - 1e-3 * abs(self.loss):
+        if size >= 4 * self.first and loss > self.loss - 1e-3 * abs(self.loss):
             self.done = True
         if loss < self.loss:
             self.best_size = size
@@ -120,7 +124,9 @@ class Candidate:
 
     def estimate(self, views):
         """Return the mean estimate of the learners of all splits; `views` has one pair for each split."""
-        parts = [self.recipe.estimate(one, *pair) for one, *pair in zip(self.learners, self.splits, views)]
+        parts = [
+            self.recipe.estimate(one, *pair) for one, *pair in zip(self.learners, self.splits, views, strict=True)
+        ]
         return np.mean(parts, axis=0)
 
 
@@ -147,7 +153,7 @@ class Blend:
         self.loss, self.weights = min(history, key=lambda pair: pair[0])
         if chronological:
             self.weights = (self.weights + self._best_of_each_kind()) / 2
-        mixed = sum(w * c.judged for w, c in zip(self.weights, candidates) if w)
+        mixed = sum(w * c.judged for w, c in zip(self.weights, candidates, strict=True) if w)
         self.finish = Finish(goal, judged_Y, mixed)
 
     def _best_of_each_kind(self):
@@ -166,7 +172,7 @@ class Blend:
 
     def members(self):
         """Return [(weight, candidate)] of those that count, the weightiest first."""
-        pairs = [(w, c) for w, c in zip(self.weights, self.candidates) if w > 0]
+        pairs = [(w, c) for w, c in zip(self.weights, self.candidates, strict=True) if w > 0]
         return sorted(pairs, key=lambda pair: -pair[0])
 
     def description(self):
@@ -174,41 +180,62 @@ class Blend:
         return ", ".join(f"{w:.2f} {c.recipe.name} ({c.size})" for w, c in self.members())
 
 
-def recipes(goal, split, wide_is_sparse, rows, seed):
+def time_of_a_tree(goal, split, seed):
+    """Return the seconds that one tree of a quick forest takes on this split, from a trial on a few rows."""
+    rows = len(split.narrow)
+    kept = np.random.default_rng(seed).choice(rows, min(rows, 3000), replace=False)
+    began = time.monotonic()
+    Forest(goal, seed=seed).grow(split.narrow[kept], split.Y[kept], 6)
+    # Time grows a little faster than the number of rows.
+    return (time.monotonic() - began) / 6 * (rows / len(kept)) ** 1.1
+
+
+def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
     """Return the recipes to try, the quickest first; those on few columns come after forests named them."""
-    seconds = None
+    rows, columns = split.narrow.shape
+    outputs = 1 if goal.kind == "binary" else goal.Y.shape[1]
+    node_bytes = 2**25
+    each = min(node_bytes, rows * 2 * (64 + 8 * outputs))
+    trees = int(np.clip(tree_bytes / each, 10, 800))
 
     def forest(extra, features="sqrt", leaf=1):
-        return lambda n: Forest(goal, extra=extra, features=features, leaf=leaf, seed=seed + 1000 * n)
+        settings = {"extra": extra, "features": features, "leaf": leaf, "node_bytes": node_bytes}
+        return lambda n: Forest(goal, seed=seed + 1000 * n, **settings)
 
     def boosting(**settings):
         return lambda n: Boosting(goal, seed=seed + 1000 * n, **settings)
 
     def linear(strength):
-        return lambda n: Linear(goal, strength=strength, seconds=seconds)
+        return lambda n: Linear(goal, strength=strength, seconds=linear_seconds)
 
-    columns = split.narrow.shape[1]
-    outputs = 1 if goal.kind == "binary" else goal.Y.shape[1]
-    slow = 4.0 * outputs
+    def round_cost(used):
+        return outputs * (rows * used * 1.5e-8 + used * 6e-5 + 2e-3) / tree_seconds
+
+    def tree_cost(used, features):
+        return max(0.3, features * used / np.sqrt(columns))
+
     few = max(2, min(20, rows // 10))
-    strengths = (1e-5, 1e-3) if wide_is_sparse else (1e-3, 1e-1)
+    strengths = (1e-5, 1e-3) if sparse.issparse(split.wide) else (1e-3, 1e-1)
+    steps = {"wide": True, "sizes": (40, 320), "cost": linear_seconds / 40 / tree_seconds}
     found = [
-        Recipe("linear", linear(strengths[0]), wide=True, sizes=(40, 320), cost=1.0),
-        Recipe("extra-trees", forest(True), sizes=(25, 800)),
-        Recipe("linear, held back", linear(strengths[1]), wide=True, sizes=(40, 320), cost=1.0),
-        Recipe("forest", forest(False, leaf=2), sizes=(25, 400), cost=1.0),
-        Recipe("boosting", boosting(leaf=few), sizes=(20, 640), cost=slow),
+        Recipe("linear", linear(strengths[0]), **steps),
+        Recipe("extra-trees", forest(True), sizes=(25, trees)),
+        Recipe("linear, held back", linear(strengths[1]), **steps),
+        Recipe("forest", forest(False, leaf=2), sizes=(25, trees), cost=2.5),
+        Recipe("boosting", boosting(leaf=few), sizes=(20, 640), cost=round_cost(columns)),
     ]
+    # Where many columns are probes, forests on the columns that matter are far better: look how many.
     narrower = [count for count in (320, 160, 80, 40, 20, 12) if count <= columns * 0.6]
-    # The quickest learner scans for the number of columns that matters; boosting then uses the two middles.
-    found += [Recipe(f"extra-trees on {n}", forest(True, 0.7), columns=n, sizes=(25, 800)) for n in narrower]
+    for count in narrower:
+        settings = {"columns": count, "sizes": (25, trees), "cost": tree_cost(count, 0.7)}
+        found.append(Recipe(f"extra-trees on {count}", forest(True, 0.7), **settings))
+    for count in narrower:
+        if count in (80, 20):
+            settings = {"columns": count, "sizes": (20, 640), "cost": round_cost(count)}
+            found.append(Recipe(f"boosting on {count}", boosting(leaf=few), **settings))
+    slow = boosting(rate=0.04, leaves=15, leaf=2 * few)
     found += [
-        Recipe(f"boosting on {n}", boosting(leaf=few), columns=n, sizes=(20, 640), cost=slow)
-        for n in narrower
-        if n in (80, 20)
-    ]
-    found += [
-        Recipe("slow boosting", boosting(rate=0.04, leaves=15, leaf=2 * few), sizes=(40, 1280), cost=slow),
-        Recipe("large leaves", forest(True, 0.7, leaf=5), sizes=(25, 400)),
+        Recipe("slow boosting", slow, sizes=(40, 1280), cost=0.7 * round_cost(columns)),
+        Recipe("large leaves", forest(True, 0.7, leaf=5), sizes=(25, trees), cost=tree_cost(columns, 0.7)),
     ]
     return found

@@ -53,7 +53,7 @@ class DenseTable:
         folds = np.arange(len(X)) * FOLDS // max(1, len(X))
         if not self.chronological:
             folds = np.random.default_rng(self.seed).permutation(folds)
-        for column, encoding in zip(self.categorical, self.encodings):
+        for column, encoding in zip(self.categorical, self.encodings, strict=True):
             means = np.empty((len(X), self.targets.shape[1]))
             for fold in range(FOLDS):
                 inside = folds == fold
@@ -68,7 +68,7 @@ class DenseTable:
         """Return the (wide, narrow) views of new rows."""
         encoded = [
             np.column_stack([encoding.means_of(X[:, column]), encoding.counts_of(X[:, column])])
-            for column, encoding in zip(self.categorical, self.encodings)
+            for column, encoding in zip(self.categorical, self.encodings, strict=True)
         ]
         table = self._assemble(X, encoded)
         return table, table
