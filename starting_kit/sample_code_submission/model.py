@@ -11,6 +11,7 @@ import os
 # Threads that wait politely: on a busy machine a spinning thread costs more than it wins.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+import contextlib
 import gc
 import time
 from pathlib import Path
@@ -337,10 +338,8 @@ def available_memory():
     """Return the bytes this process may still take: the smallest of what the system says."""
     limits = [8 * 2**30]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             limits.append(int(Path(path).read_text()))
-        except (OSError, ValueError):
-            pass
     try:
         known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         limits.append(int(known["MemAvailable"].split()[0]) * 1024)
