@@ -55,6 +55,11 @@ class TaskFacts:
         return self.version.train_num / self.version.feat_num
 
     @property
+    def task_kind(self) -> str:
+        """The kind of learning task in one word, as in the chapter's tables."""
+        return self.version.get_task_kind_display().removesuffix(" classification") if self.version else ""
+
+    @property
     def may_be_downloaded(self) -> bool:
         """Whether participants get its public files now."""
         return self.is_revealed and self.version is not None and bool(self.version.public_zip)

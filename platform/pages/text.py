@@ -7,7 +7,6 @@ import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 
 TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
@@ -19,10 +18,11 @@ ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
 
 
-def _shift_headings(tokens: list[Token], options: OptionsDict) -> None:
-    """The page's title is the only h1; an organizer's first level becomes the second."""
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
+def _shift_headings(tokens: list[Token]) -> None:
+    """The page's title is the only h1: where a text begins its levels at 1, all move down by one."""
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    if any(token.tag == "h1" for token in headings):
+        for token in headings:
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
 
 
@@ -32,7 +32,7 @@ _parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethro
 def render_markdown(text: str) -> SafeString:
     """Organizers' Markdown as HTML: no raw HTML, no script, no style, nothing loaded from another host."""
     tokens = _parser.parse(text)
-    _shift_headings(tokens, _parser.options)
+    _shift_headings(tokens)
     html = _parser.renderer.render(tokens, _parser.options, {})
     clean = nh3.clean(
         html,

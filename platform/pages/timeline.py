@@ -82,7 +82,7 @@ def _ticks(begin: dt.datetime, end: dt.datetime) -> list[tuple[dt.datetime, str]
     months = next(
         step for step in (1, 2, 3, 6, 12, 24, 60, 120) if days / (30.5 * step) <= MOST_TICKS or step == 120
     )
-    ticks = []
+    ticks: list[tuple[dt.datetime, str]] = []
     year, month = begin.year, begin.month
     while True:
         month += 1

@@ -157,7 +157,8 @@ def score_bar(value: float | None, stderr: float | None = None) -> SafeString | 
             _percent(value + stderr),
         )
     return format_html(
-        '<svg class="bar" aria-hidden="true" focusable="false"><rect class="bar-ground" width="100%" height="100%"/>'
+        '<svg class="bar" aria-hidden="true" focusable="false">'
+        '<rect class="bar-ground" width="100%" height="100%"/>'
         '<rect class="bar-soft" width="{}" height="100%"/>{}</svg>',
         _percent(value),
         whisker,
@@ -169,7 +170,8 @@ def budget_bar(used: float | None, limit: float) -> SafeString:
     """A bar of the time used out of the budget."""
     share = (used or 0.0) / limit if limit else 0.0
     return format_html(
-        '<svg class="bar" aria-hidden="true" focusable="false"><rect class="bar-ground" width="100%" height="100%"/>'
+        '<svg class="bar" aria-hidden="true" focusable="false">'
+        '<rect class="bar-ground" width="100%" height="100%"/>'
         '<rect class="{}" width="{}" height="100%"/></svg>',
         "bar-over" if share >= 1 else "bar-fill",
         _percent(share),

@@ -41,8 +41,9 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     """The facts of every phase's datasets, as far as the person may know them."""
     shown = frame.load(request, slug)
     tasks = facts.tasks_of(shown.phases, shown.now, viewer_is_organizer=shown.is_organizer)
-    groups = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
-    context = shown.context("datasets", groups=[(phase, own) for phase, own in groups if own])
+    by_phase = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
+    groups = [(phase, own, own[0].is_revealed) for phase, own in by_phase if own]
+    context = shown.context("datasets", groups=groups)
     return render(request, "competitions/datasets.html", context)
 
 

@@ -37,11 +37,11 @@ def cards(request: HttpRequest) -> list[Card]:
         phases[phase.round.competition_id].append(phase)
     made = []
     for pk, competition in competitions.items():
-        phase = current_phase(phases[pk], now)
-        state = phase_state(phase, now) if phase else "upcoming"
+        current = current_phase(phases[pk], now)
+        state = phase_state(current, now) if current else "upcoming"
         if competition.state == Competition.State.ARCHIVED:
             state = "closed"
-        made.append(Card(competition, phase, state, competition.people))
+        made.append(Card(competition, current, state, competition.people))
     return made
 
 

@@ -154,4 +154,5 @@ def log_text(run: Run) -> str:
     if not run.log:
         return run.log_tail
     with run.log.open("rb") as file:
-        return file.read().decode("utf-8", errors="replace")
+        content: bytes = file.read()
+    return content.decode("utf-8", errors="replace")

@@ -1,0 +1,13 @@
+"""Stored ranks in the admin, to be read; they are rewritten when a score comes."""
+
+from django.contrib import admin
+
+from accounts.admin import ReadOnly
+from leaderboards.models import LeaderboardRow
+
+
+@admin.register(LeaderboardRow)
+class LeaderboardRowAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("phase", "rank", "entrant", "mean_rank", "mean_score", "entries", "updated_at")
+    list_filter = ("phase__round__competition",)
+    list_select_related = ("phase", "entrant")
