@@ -2,34 +2,34 @@
 
 from django.contrib import admin
 
-from accounts.admin import SuperusersOnly
+from accounts.admin import ModelAdmin, StackedInline, SuperusersOnly, TabularInline
 from competitions.models import Competition, Entrant, Organizer, Page, Participant, Phase, Round, Task
 
 
-class OrganizerInline(SuperusersOnly, admin.TabularInline):
+class OrganizerInline(SuperusersOnly, TabularInline):
     model = Organizer
     autocomplete_fields = ("user",)
     extra = 0
 
 
-class PageInline(SuperusersOnly, admin.StackedInline):
+class PageInline(SuperusersOnly, StackedInline):
     model = Page
     extra = 0
 
 
-class RoundInline(SuperusersOnly, admin.TabularInline):
+class RoundInline(SuperusersOnly, TabularInline):
     model = Round
     extra = 0
 
 
-class TaskInline(SuperusersOnly, admin.TabularInline):
+class TaskInline(SuperusersOnly, TabularInline):
     model = Task
     autocomplete_fields = ("dataset",)
     extra = 0
 
 
 @admin.register(Competition)
-class CompetitionAdmin(SuperusersOnly, admin.ModelAdmin):
+class CompetitionAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("slug", "title", "state", "registration", "created_by", "created_at")
     list_filter = ("state",)
     list_select_related = ("created_by",)
@@ -40,14 +40,14 @@ class CompetitionAdmin(SuperusersOnly, admin.ModelAdmin):
 
 
 @admin.register(Round)
-class RoundAdmin(SuperusersOnly, admin.ModelAdmin):
+class RoundAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("competition", "number", "name")
     list_select_related = ("competition",)
     search_fields = ("name", "competition__slug")
 
 
 @admin.register(Phase)
-class PhaseAdmin(SuperusersOnly, admin.ModelAdmin):
+class PhaseAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("title", "round", "number", "kind", "opens_at", "closes_at")
     list_filter = ("kind", "round__competition")
     list_select_related = ("round__competition", "parent")
@@ -57,7 +57,7 @@ class PhaseAdmin(SuperusersOnly, admin.ModelAdmin):
 
 
 @admin.register(Participant)
-class ParticipantAdmin(SuperusersOnly, admin.ModelAdmin):
+class ParticipantAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("user", "competition", "state", "joined_at")
     list_filter = ("state", "competition")
     list_select_related = ("user", "competition")
@@ -66,7 +66,7 @@ class ParticipantAdmin(SuperusersOnly, admin.ModelAdmin):
 
 
 @admin.register(Entrant)
-class EntrantAdmin(SuperusersOnly, admin.ModelAdmin):
+class EntrantAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("name", "competition", "user", "is_baseline", "held_a_role", "created_at")
     list_filter = ("competition", "is_baseline", "held_a_role")
     list_select_related = ("competition", "user")

@@ -2,13 +2,13 @@
 
 from django.contrib import admin
 
-from accounts.admin import ReadOnly, SuperusersOnly
+from accounts.admin import ModelAdmin, ReadOnly, SuperusersOnly, TabularInline
 from datasets.models import Dataset, DatasetVersion
 
 FILES = ("public_zip", "valid_solution", "test_solution")
 
 
-class VersionInline(ReadOnly, admin.TabularInline):
+class VersionInline(ReadOnly, TabularInline):
     model = DatasetVersion
     fields = ("number", "name", "task_kind", "metric", "time_budget", "feat_num", "train_num", "created_at")
     readonly_fields = fields
@@ -16,7 +16,7 @@ class VersionInline(ReadOnly, admin.TabularInline):
 
 
 @admin.register(Dataset)
-class DatasetAdmin(SuperusersOnly, admin.ModelAdmin):
+class DatasetAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("slug", "title", "owner", "created_at")
     search_fields = ("slug", "title")
     list_select_related = ("owner",)
@@ -28,7 +28,7 @@ class DatasetAdmin(SuperusersOnly, admin.ModelAdmin):
 
 
 @admin.register(DatasetVersion)
-class DatasetVersionAdmin(ReadOnly, admin.ModelAdmin):
+class DatasetVersionAdmin(ReadOnly, ModelAdmin):
     list_display = ("name", "number", "dataset", "task_kind", "metric", "train_num", "valid_num", "test_num")
     list_filter = ("task_kind", "metric")
     search_fields = ("name",)

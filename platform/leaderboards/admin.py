@@ -2,12 +2,12 @@
 
 from django.contrib import admin
 
-from accounts.admin import ReadOnly
+from accounts.admin import ModelAdmin, ReadOnly
 from leaderboards.models import LeaderboardRow
 
 
 @admin.register(LeaderboardRow)
-class LeaderboardRowAdmin(ReadOnly, admin.ModelAdmin):
+class LeaderboardRowAdmin(ReadOnly, ModelAdmin):
     list_display = ("phase", "rank", "entrant", "mean_rank", "mean_score", "entries", "updated_at")
     list_filter = ("phase__round__competition",)
     list_select_related = ("phase", "entrant")

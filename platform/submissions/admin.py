@@ -2,12 +2,12 @@
 
 from django.contrib import admin
 
-from accounts.admin import ReadOnly, SuperusersOnly
+from accounts.admin import ModelAdmin, ReadOnly, SuperusersOnly
 from submissions.models import Attempt, Prediction, Run, Score, Submission, Worker
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
+class SubmissionAdmin(ReadOnly, ModelAdmin):
     list_display = ("id", "entrant", "number", "phase", "kind", "state", "received_at")
     list_filter = ("state", "kind", "phase__round__competition")
     list_select_related = ("entrant", "phase")
@@ -16,7 +16,7 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Run)
-class RunAdmin(ReadOnly, admin.ModelAdmin):
+class RunAdmin(ReadOnly, ModelAdmin):
     list_display = ("id", "submission_id", "dataset_name", "state", "reason", "attempt_number", "queued_at")
     list_filter = ("state", "reason")
     search_fields = ("dataset_name", "submission__entrant__name")
@@ -24,7 +24,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Attempt)
-class AttemptAdmin(ReadOnly, admin.ModelAdmin):
+class AttemptAdmin(ReadOnly, ModelAdmin):
     list_display = ("id", "run_id", "number", "worker", "outcome", "claimed_at", "ended_at")
     list_filter = ("outcome", "worker")
     list_select_related = ("worker",)
@@ -32,21 +32,21 @@ class AttemptAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Prediction)
-class PredictionAdmin(ReadOnly, admin.ModelAdmin):
+class PredictionAdmin(ReadOnly, ModelAdmin):
     list_display = ("id", "run_id", "name", "part", "seconds", "size", "counts")
     list_filter = ("part",)
     exclude = ("file",)
 
 
 @admin.register(Score)
-class ScoreAdmin(ReadOnly, admin.ModelAdmin):
+class ScoreAdmin(ReadOnly, ModelAdmin):
     list_display = ("id", "run_id", "part", "metric", "value", "raw", "stderr", "created_at")
     list_filter = ("part", "metric")
     exclude = ("replicates",)
 
 
 @admin.register(Worker)
-class WorkerAdmin(SuperusersOnly, admin.ModelAdmin):
+class WorkerAdmin(SuperusersOnly, ModelAdmin):
     """What a worker may do. Its token is made by `./podium manage worker_token` and shown once."""
 
     list_display = ("name", "resource_class", "is_trusted", "seen_at", "sandbox", "cores", "revoked_at")
