@@ -57,7 +57,7 @@ class Model(BaseModel):
         self.answer = first
         yield from self._ask()
         yield from self._explore(X)
-        if self.blend is not None:
+        if self.candidates:
             yield from self._learn_again(X)
 
     def predict(self, X):
@@ -122,7 +122,7 @@ class Model(BaseModel):
 
     def _new_table(self, X):
         if not self.is_dense:
-            most = max(1000, int(min(0.05 * self.memory / 64, 2e7) / self.goal.Y.shape[1]))
+            most = max(1000, int(min(0.05 * self.memory / 64, 3e6) / self.goal.Y.shape[1]))
             return lambda: SparseTable(most, narrow_bytes=min(2**28, 0.05 * self.memory))
         flags = category_flags(self.info.get("feat_type"), X.shape[1])
         return lambda: DenseTable(flags, self._chronological(), self.seed)
@@ -144,7 +144,7 @@ class Model(BaseModel):
             goal,
             self.splits[0],
             tree_seconds=pace,
-            linear_seconds=max(0.5, 0.03 * self.budget / len(self.splits)),
+            linear_seconds=max(0.5, 0.08 * self.budget / len(self.splits)),
             tree_bytes=0.03 * self.memory / len(self.splits),
             seed=self.seed,
         )
@@ -220,7 +220,7 @@ class Model(BaseModel):
                 if grown == 0 or ratio * candidate.seconds_per_unit * grown > 0.8 * self._seconds():
                     continue
                 try:
-                    seconds_per_row = final.add(candidate, size, self.seed + 7919 * turn)
+                    seconds_per_row = final.add(candidate, size, self.seed + 7919 * turn, 0.9 * self._seconds())
                 except MemoryError:
                     gc.collect()
                     return
@@ -303,12 +303,14 @@ class Whole:
         companions = 1 if kind is Linear else 8
         return best, best if turn <= companions else 0
 
-    def add(self, candidate, size, seed):
+    def add(self, candidate, size, seed, seconds):
         """Learn or grow one learner of this member on all rows; return the seconds it adds to a row's answer."""
         learners = self.learned.setdefault(id(candidate), [])
         old = learners[0] if learners and isinstance(learners[0], Forest) else None
         learner = old or candidate.recipe.make(seed)
         share = 1.0 if old is None else 1.0 - old.size / size
+        if isinstance(learner, Linear):
+            learner.seconds = seconds
         table = candidate.recipe.view(self.whole)
         learner.grow(table, self.whole.Y, size)
         if old is None:

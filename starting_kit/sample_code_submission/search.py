@@ -216,7 +216,10 @@ def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
 
     few = max(2, min(20, rows // 10))
     strengths = (1e-5, 1e-3) if sparse.issparse(split.wide) else (1e-3, 1e-1)
-    steps = {"wide": True, "sizes": (40, 320), "cost": linear_seconds / 40 / tree_seconds}
+    cells = split.wide.nnz if sparse.issparse(split.wide) else split.wide.size
+    iteration = (cells * 4e-9 + rows * 3e-8 + split.wide.shape[1] * 3e-7) * outputs + 1e-3
+    iteration = min(iteration, linear_seconds / 40)
+    steps = {"wide": True, "sizes": (40, 320), "cost": iteration / tree_seconds}
     found = [
         Recipe("linear", linear(strengths[0]), **steps),
         Recipe("extra-trees", forest(True), sizes=(25, trees)),
