@@ -174,12 +174,12 @@ def watch_over(
     stop: threading.Event,
     on_usage: Callable[[Usage], None] | None = None,
     memory_limit: int | None = None,
-    exact_memory: Callable[[], int] | None = None,
+    relieve: Callable[[], bool] | None = None,
 ) -> Watched:
     """Wait for the end of a program, ending it at its deadline, when `stop` is set, or over `memory_limit`.
 
     started: the moment on the monotonic clock at which its time began. memory_limit: bytes, for sandboxes
-    whose kernel does not enforce one; exact_memory: a slower reading, asked before a run is ended for it.
+    whose kernel does not enforce one; relieve: asked before a run is ended for it, True lets it go on.
     Raises SandboxError when a killed program does not end.
     """
     seen = Watched(None, Usage(), memory_killed=False, processes_full=False)
@@ -197,8 +197,8 @@ def watch_over(
             if on_usage is not None:
                 on_usage(seen.usage)
         is_over = memory_limit is not None and seen.usage.memory_bytes > memory_limit
-        if is_over and exact_memory is not None:
-            is_over = exact_memory() > (memory_limit or 0)
+        if is_over and relieve is not None:
+            is_over = not relieve()
         seen.stopped = (
             "cancelled" if stop.is_set() else "memory" if is_over else "time" if now >= deadline else None
         )

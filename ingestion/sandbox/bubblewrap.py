@@ -8,9 +8,11 @@ builds the file tree from an allow-list and takes network, processes and system 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -126,7 +128,7 @@ class BubblewrapSandbox(Sandbox):
         on_usage: Callable[[Usage], None] | None,
     ) -> Outcome:
         launched = _launch(spec, group, cpus)
-        program = _Program(launched, group)
+        program = _Program(launched, group, spec.memory_bytes)
         try:
             reader = PipeReader(launched.output, spec.log)
             started = time.monotonic()
@@ -139,7 +141,7 @@ class BubblewrapSandbox(Sandbox):
                 stop=stop,
                 on_usage=on_usage,
                 memory_limit=spec.memory_bytes if group is None else None,
-                exact_memory=program.exact_memory if group is None else None,
+                relieve=program.relieve if group is None else None,
             )
             program.kill()
             reader.finish()
@@ -362,10 +364,12 @@ def _command(
 class _Program:
     """The launched program, as `watch_over` sees it."""
 
-    def __init__(self, launched: _Launched, group: cgroups.Group | None) -> None:
+    def __init__(self, launched: _Launched, group: cgroups.Group | None, limit: int) -> None:
         self._launched = launched
         self._group = group
         self._family = Family(launched.process.pid)
+        self._limit = limit
+        self._relieved = False
         self._last = Measurement()
 
     def wait(self, seconds: float) -> bool:
@@ -388,19 +392,33 @@ class _Program:
     def last_measurement(self) -> Measurement:
         """The control group's final counts, which stay after its processes are gone."""
         if self._group is None:
-            return self._last
+            return dataclasses.replace(self._last, memory_killed=self._relieved)
         return self._group.measure() or self._last
 
     def _watched(self) -> Measurement:
         pids = [member.pid for member in self._family.members()]
         in_places = sum(_used(place) for place in self._launched.places)
         memory = memory_of(pids) + in_places
-        return Measurement(cpu_seconds=self._family.cpu_seconds, memory_bytes=memory)
+        return Measurement(self._family.cpu_seconds, memory, memory_killed=self._relieved)
 
-    def exact_memory(self) -> int:
-        """Memory with shared pages counted once: read only when the quick sum is over the limit."""
-        pids = [member.pid for member in self._family.members()]
-        return shared_out_memory_of(pids) + sum(_used(place) for place in self._launched.places)
+    def relieve(self) -> bool:
+        """Over the limit by the quick sum: look closely, and end the largest process as the kernel would.
+
+        False where that is the program itself, or where one was ended before: then the run is over.
+        """
+        members = self._family.members()
+        exact = {one.pid: shared_out_memory_of([one.pid]) for one in members}
+        in_places = sum(_used(place) for place in self._launched.places)
+        if sum(exact.values()) + in_places <= self._limit:
+            return True
+        largest = max(exact, key=lambda pid: exact[pid], default=0)
+        # The first three are the launcher (now bwrap), the first process of the namespace, and the program.
+        if self._relieved or largest in [one.pid for one in members[:3]] or in_places > self._limit // 2:
+            return False
+        self._relieved = True
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(largest, signal.SIGKILL)
+        return True
 
 
 def _used(place: int) -> int:

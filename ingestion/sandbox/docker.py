@@ -135,7 +135,6 @@ class DockerSandbox(Sandbox):
             reader = _LogReader(container, spec)
             started = time.monotonic()
             container.start()
-            place.started()
             looker = Looker(spec.watcher, place.descriptor, started, refresh=place.refresh)
             program = _Container(self.client, container)
             watched = watch_over(program, spec, started=started, stop=stop, on_usage=on_usage)
@@ -150,7 +149,7 @@ class DockerSandbox(Sandbox):
                 stopped=watched.stopped,
                 usage=watched.usage,
                 memory_killed=bool(state.get("OOMKilled")) or watched.memory_killed,
-                output_full=is_full(place.descriptor, spec, bounded_by_mount=place.is_mount),
+                output_full=place.overflowed or is_full(place.descriptor, spec, bounded_by_mount=place.is_mount),
                 processes_full=watched.processes_full,
             )
 

@@ -7,12 +7,13 @@ tmpfs volume that the engine makes, held by a helper container and read through 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import tarfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from ingestion.sandbox.base import Places, SandboxError, SandboxSpec
 from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
@@ -27,9 +28,7 @@ class OutputPlace(Protocol):
     mount: Any  # docker.types.Mount
     descriptor: int  # of a folder on the host that shows the files
     is_mount: bool  # whether that folder is the place itself
-
-    def started(self) -> None:
-        """The container has started."""
+    overflowed: bool  # whether it showed more than it can hold
 
     def refresh(self) -> None:
         """Bring the folder up to date."""
@@ -53,15 +52,13 @@ def output_place(client: Any, image: str, spec: SandboxSpec, labels: dict[str, s
 
 class _Mounted:
     is_mount = True
+    overflowed = False
 
     def __init__(self, folder: Path) -> None:
         from docker.types import Mount
 
         self.mount = Mount(Places().output, str(folder), type="bind", propagation="rprivate")
         self.descriptor = open_folder(folder)
-
-    def started(self) -> None:
-        pass
 
     def refresh(self) -> None:
         pass
@@ -88,8 +85,9 @@ class _Volume:
         self._client = client
         self._spec = spec
         self._helper: Any = None
-        self.name = name
-        self.mount = Mount(Places().output, name, type="volume")
+        self.overflowed = False
+        # Without no_copy the engine gives the volume the rights of the image's own folder, which is root's.
+        self.mount = Mount(Places().output, name, type="volume", no_copy=True)
         self._folder = spec.folders.scratch / MIRROR_FOLDER
         self._folder.mkdir()
         self.descriptor = open_folder(self._folder)
@@ -117,28 +115,34 @@ class _Volume:
         if self._helper is not None:
             self._helper.remove(force=True)
 
-    def started(self) -> None:
-        pass
-
     def refresh(self) -> None:
-        """Copy the regular files at the top of the volume into the mirror, with their times."""
+        """Copy what is at the top of the volume into the mirror: files with their times, others as their kind."""
         stream, _ = self._client.api.get_archive(self._helper.id, Places().output)
         seen = set()
         # A sparse file is read as zeros: past twice the size of the place nothing honest can follow.
-        budget = 2 * self._spec.output_bytes + 1024 * 1024
-        reader = cast(Any, _Chunks(stream, budget))
-        with tarfile.open(fileobj=reader, mode="r|") as archive:
-            for entry in archive:
-                name = entry.name.split("/", 1)[-1]
-                if entry.isreg() and "/" not in name and name not in ("", ".", ".."):
-                    seen.add(name)
-                    self._take(archive, entry, name)
+        chunks = _Chunks(stream, 2 * self._spec.output_bytes + 1024 * 1024)
+        try:
+            with tarfile.open(fileobj=io.BufferedReader(chunks, 1024 * 1024), mode="r|") as archive:
+                for entry in archive:
+                    name = entry.name.split("/", 1)[-1]
+                    if "/" not in name and name not in ("", ".", "..") and entry.name != name:
+                        seen.add(name)
+                        self._take(archive, entry, name)
+        except _TooMuch:
+            self.overflowed = True
+            return
         for path in list(self._folder.iterdir()):
             if path.name not in seen:
-                path.unlink()
+                _remove(path)
 
     def _take(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, name: str) -> None:
         target = self._folder / name
+        if not entry.isreg():
+            _remove(target)
+            _make_same_kind(target, entry)
+            return
+        if target.is_symlink() or target.is_dir():
+            _remove(target)
         if target.exists() and target.stat().st_size == entry.size and target.stat().st_mtime == entry.mtime:
             return
         source = archive.extractfile(entry)
@@ -151,25 +155,48 @@ class _Volume:
         waiting.replace(target)
 
 
-class _Chunks:
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _make_same_kind(target: Path, entry: tarfile.TarInfo) -> None:
+    """An empty thing of the entry's kind, so that the collector can say what it found; links lead nowhere."""
+    if entry.isdir():
+        target.mkdir()
+    elif entry.isfifo():
+        os.mkfifo(target)
+    else:
+        target.symlink_to("nowhere")
+
+
+class _TooMuch(Exception):
+    """More came than the place can hold."""
+
+
+class _Chunks(io.RawIOBase):
     """A file that reads from an iterator of bytes, up to a limit."""
 
-    def __init__(self, chunks: Iterator[bytes], limit: int) -> None:
+    def __init__(self, chunks: Iterable[bytes], limit: int) -> None:
         self._chunks = iter(chunks)
-        self._waiting = b""
+        self._waiting = memoryview(b"")
         self._left = limit
 
-    def read(self, size: int) -> bytes:
-        while len(self._waiting) < size:
-            chunk = next(self._chunks, b"")
-            if not chunk:
-                break
-            self._left -= len(chunk)
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._waiting:
+            self._waiting = memoryview(next(self._chunks, b""))
+            self._left -= len(self._waiting)
             if self._left < 0:
-                raise SandboxError("the output place holds more than its size, as sparse files do")
-            self._waiting += chunk
-        taken, self._waiting = self._waiting[:size], self._waiting[size:]
-        return taken
+                raise _TooMuch
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size] = self._waiting[:size]
+        self._waiting = self._waiting[size:]
+        return size
 
 
 @contextlib.contextmanager

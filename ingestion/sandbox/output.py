@@ -42,10 +42,10 @@ def is_full(output: int, spec: SandboxSpec, *, bounded_by_mount: bool = True) ->
         if space.f_bavail * space.f_frsize < _NEARLY_FULL or space.f_favail == 0:
             return True
     used, files, largest = measured(output, spec.budget.output_files + 1)
-    limit = min(spec.budget.file_bytes, spec.output_bytes)
-    return largest >= limit or (
-        not bounded_by_mount and (used > spec.output_bytes or files > spec.budget.output_files)
-    )
+    if largest >= min(spec.budget.file_bytes, spec.output_bytes):
+        return True
+    is_over = used > spec.output_bytes - _NEARLY_FULL or files >= spec.budget.output_files
+    return is_over and not bounded_by_mount
 
 
 def measured(output: int, most_files: int) -> tuple[int, int, int]:
