@@ -60,7 +60,7 @@ class Forest:
             max_features=features,
             min_samples_leaf=leaf,
             n_jobs=threads(),
-            random_state=seed,
+            random_state=seed % 2**32,
             warm_start=True,
         )
 
@@ -106,7 +106,7 @@ class Boosting:
             "max_features": columns,
             "early_stopping": False,
             "warm_start": True,
-            "random_state": seed,
+            "random_state": seed % 2**32,
         }
         self.models = {}
 
