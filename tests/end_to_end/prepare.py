@@ -14,9 +14,9 @@ def write_datasets(folder: Path) -> list[Path]:
     """A binary and a regression dataset that a simple model learns."""
     from ingestion.dataset import write_dataset
 
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(11)
     features = rng.normal(size=(600, 6))
-    signal = features @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0]) + rng.normal(scale=0.5, size=600)
+    signal = features @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0]) + rng.normal(scale=0.8, size=600)
     targets = {
         "circle": ("binary.classification", "AUC", (signal > 0).astype(int)),
         "slope": ("regression", "R2", signal),

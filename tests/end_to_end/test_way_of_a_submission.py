@@ -73,7 +73,9 @@ def test_register_join_upload_wait_and_read_the_leaderboard(site, newcomer):
     assert detail.status_code == 200
     value = f"{state['runs'][0]['scores']['valid']['value']:.4f}"
     assert value in detail.text
-    assert f"{state['runs'][0]['scores']['test']['value']:.4f}" not in detail.text
+    hidden = f"{state['runs'][0]['scores']['test']['value']:.4f}"
+    assert hidden != value, state
+    assert hidden not in detail.text
 
     board = Person(site).get(f"/competitions/{SLUG}/leaderboard/")
     assert newcomer.name in board.text
