@@ -1,0 +1,345 @@
+"""Try a submission on your own machine, by the very code that the server uses.
+
+    python kit.py run      run a submission on datasets, score it, show how it learned
+    python kit.py check    look for what would go wrong, before you upload
+    python kit.py pack     make the zip that you upload
+
+`--json` prints one object as the last line of standard output. Exit codes: 0 ok, 1 the submission is at fault,
+2 usage, 3 the fault of this machine or of the kit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+# In the unzipped kit the packages lie beside this file, in a checkout one folder above.
+sys.path[:0] = [str(HERE), str(HERE if (HERE / "ingestion").is_dir() else HERE.parent)]
+
+from kit_check import Finding, check_submission, packed  # noqa: E402
+from kit_scores import Curve, scored_curve  # noqa: E402
+
+from ingestion.archive import RefusedArchive  # noqa: E402
+from ingestion.budget import Budget, format_size, parse_size  # noqa: E402
+from ingestion.dataset import DataError, Dataset, load_dataset  # noqa: E402
+from ingestion.runner import Progress, RunRequest, RunResult, run  # noqa: E402
+from ingestion.sandbox import SANDBOXES, NoSandbox, Sandbox, choose_sandbox  # noqa: E402
+
+OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
+SAMPLE_DATA = HERE / "sample_data"
+SAMPLE_SUBMISSION = HERE / "sample_code_submission"
+DEFAULT_SECONDS = 1200.0
+CHECK_SECONDS = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Tried:
+    """One submission on one dataset: the run and its scored learning curve."""
+
+    name: str
+    metric: str
+    result: RunResult
+    curve: Curve
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except RefusedArchive as error:
+        return _refused(options, f"The server would refuse this: {error} {error.mend}".strip())
+    except (DataError, OSError) as error:
+        return _refused(options, str(error))
+    except NoSandbox as error:
+        _say(f"{error} {error.mend}".strip())
+        return OUR_FAULT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kit.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="run | check | pack")
+    runs = commands.add_parser("run", help="run a submission on datasets and score it")
+    checks = commands.add_parser("check", help="look for what would go wrong")
+    packs = commands.add_parser("pack", help="make the zip to upload")
+    for one in (runs, checks):
+        one.add_argument("--dataset", type=Path, action="append", metavar="DIR", help="default: the sample data")
+        one.add_argument("--wall-seconds", type=_seconds, metavar="N", help="time for each dataset")
+        one.add_argument("--sandbox", choices=SANDBOXES, default="unconfined", help="default: unconfined")
+        one.add_argument("--memory", type=_size, metavar="SIZE", help="like 8GiB; default: 80 %% of this machine")
+        one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    runs.add_argument("--submission", type=Path, default=SAMPLE_SUBMISSION, metavar="DIR_OR_ZIP")
+    runs.add_argument("--output", type=Path, default=Path("kit_output"), metavar="DIR", help="default: kit_output")
+    runs.add_argument("--seed", type=int, default=0, metavar="N", help="given to the program as PODIUM_SEED")
+    runs.set_defaults(command=run_command)
+    checks.add_argument("submission", type=Path, nargs="?", default=SAMPLE_SUBMISSION, metavar="DIR_OR_ZIP")
+    checks.add_argument("--no-run", action="store_true", help="only look, run nothing")
+    checks.set_defaults(command=check_command)
+    packs.add_argument("folder", type=Path, nargs="?", default=SAMPLE_SUBMISSION, metavar="DIR")
+    packs.add_argument("-o", "--output", type=Path, metavar="ZIP", help="default: the folder's name with .zip")
+    packs.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    packs.set_defaults(command=pack_command)
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above zero")
+    return value
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _refused(options: argparse.Namespace, sentence: str) -> int:
+    _say(sentence)
+    if options.json:
+        print(json.dumps({"ok": False, "message": sentence}))
+    return AT_FAULT
+
+
+# run --------------------------------------------------------------------------------------------------------
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Run a submission on each dataset; print a table of scores with standard errors and learning times."""
+    sandbox = _sandbox(options.sandbox)
+    stop = _stop_on_signals()
+    tried = []
+    for folder in datasets(options.dataset):
+        tried.append(try_on(options, folder, sandbox, options.output, stop))
+        if stop.is_set():
+            break
+    if options.json:
+        print(json.dumps({"ok": all(one.result.status == "ok" for one in tried), "runs": as_fields(tried)}))
+    else:
+        print(table(tried))
+    _say(f"Predictions and logs are in {options.output}.")
+    return exit_code(tried)
+
+
+def datasets(named: Sequence[Path] | None) -> list[Path]:
+    """The folders to run on: those that were named, or all inside them, or else the sample data."""
+    found = []
+    for folder in named or [SAMPLE_DATA]:
+        if any(folder.glob("*_public.info")):
+            found.append(folder)
+            continue
+        inside = sorted(path.parent for path in folder.glob("*/*_public.info"))
+        if not inside:
+            raise OSError(f"There is no dataset in {folder}: a file *_public.info is expected.")
+        found += inside
+    return found
+
+
+def _sandbox(name: str) -> Sandbox:
+    if name == "unconfined":
+        _say("Running unconfined: the submission has all rights of your user here. Run only code you trust so,")
+        _say("or use --sandbox bubblewrap or --sandbox docker. The server always runs it in a sandbox.")
+    return choose_sandbox(name)
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def try_on(
+    options: argparse.Namespace, folder: Path, sandbox: Sandbox, output: Path, stop: threading.Event
+) -> Tried:
+    """Run the submission on one dataset and score all of its predictions."""
+    dataset = load_dataset(folder)
+    seconds = options.wall_seconds or float(dataset.info.get("time_budget") or DEFAULT_SECONDS)
+    _say(f"\n{dataset.name}: {_described(dataset)}, at most {seconds:g} s")
+    result = run(
+        RunRequest(
+            dataset=folder,
+            submission=options.submission,
+            output=output / dataset.name,
+            budget=Budget(wall_seconds=seconds, memory_bytes=options.memory),
+            sandbox=sandbox,
+            seed=getattr(options, "seed", 0),
+        ),
+        stop=stop,
+        progress=_show_progress,
+    )
+    if sys.stderr.isatty():
+        sys.stderr.write("\r" + " " * 78 + "\r")
+    for note in result.notes:
+        _say(f"  note: {note}")
+    _say(f"  {result.sentence}")
+    return Tried(dataset.name, str(dataset.info.get("metric")), result, scored_curve(dataset, result.predictions))
+
+
+def _described(dataset: Dataset) -> str:
+    rows, columns = dataset.train.X.shape
+    return f"{dataset.info.get('task')}, {dataset.info.get('metric')}, {rows} rows of {columns} features"
+
+
+def _show_progress(progress: Progress) -> None:
+    if sys.stderr.isatty():
+        text = (
+            f"  {progress.wall_seconds:.0f} s, memory {format_size(progress.memory_bytes)}, "
+            f"{progress.predictions_seen} predictions"
+        )
+        sys.stderr.write(f"\r{text:<78}")
+        sys.stderr.flush()
+
+
+def table(tried: Sequence[Tried]) -> str:
+    """The scores as lines of text: the last prediction of each part, and the score at each earlier time."""
+    head = f"{'dataset':<16} {'part':<6} {'metric':<6} {'score':>17}  {'seconds':>7}  how it learned"
+    lines = ["", head, "-" * len(head)]
+    for one in tried:
+        if not one.curve.last:
+            lines.append(f"{one.name:<16} {'':<6} {'':<6} {one.result.reason or 'not scored':>17}")
+        for part, last in one.curve.last.items():
+            earlier = [point for point in one.curve.points if part in point.values]
+            learned = "  ".join(f"{point.seconds:.1f} s {point.values[part]:.3f}" for point in _thinned(earlier))
+            lines.append(
+                f"{one.name:<16} {part:<6} {last.metric:<6} {with_error(last.value, last.stderr):>17}  "
+                f"{one.result.wall_seconds:>7.1f}  {learned}"
+            )
+    lines += ["", "0 is what guessing reaches, 1 is perfect; after ± stands one standard error."]
+    return "\n".join(lines)
+
+
+def _thinned(points: Sequence[Any]) -> list[Any]:
+    """At most five points, the first and the last among them."""
+    if len(points) <= 5:
+        return list(points)
+    return [points[round(place * (len(points) - 1) / 4)] for place in range(5)]
+
+
+def with_error(value: float, stderr: float | None) -> str:
+    """A score as `0.9123 ± 0.0210`."""
+    return f"{value:.4f}" + (f" ± {stderr:.4f}" if stderr is not None else "")
+
+
+def as_fields(tried: Sequence[Tried]) -> list[dict[str, Any]]:
+    """The JSON fields of each run."""
+    return [
+        {
+            "dataset": one.name,
+            "status": one.result.status,
+            "reason": one.result.reason,
+            "sentence": one.result.sentence,
+            "wall_seconds": round(one.result.wall_seconds, 3),
+            "peak_memory_bytes": one.result.peak_memory_bytes,
+            "scores": {
+                part: {
+                    "metric": last.metric,
+                    "value": last.value,
+                    "raw": last.raw,
+                    "stderr": last.stderr,
+                    "warnings": list(last.warnings),
+                }
+                for part, last in one.curve.last.items()
+            },
+            "curve": [{"seconds": round(point.seconds, 3), **point.values} for point in one.curve.points],
+            "problems": list(one.curve.problems),
+        }
+        for one in tried
+    ]
+
+
+def exit_code(tried: Sequence[Tried]) -> int:
+    """0 where every run has predictions, 3 where this machine failed, else 1."""
+    if any(one.result.reason == "infrastructure" for one in tried):
+        return OUR_FAULT
+    fine = all(one.result.status == "ok" and not one.curve.problems for one in tried)
+    return OK if fine else AT_FAULT
+
+
+# check ------------------------------------------------------------------------------------------------------
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """Look at a submission as the server would, run it shortly on the sample data, and list what was found."""
+    folders = datasets(options.dataset)
+    names = [load_dataset(folder).name for folder in folders]
+    with tempfile.TemporaryDirectory() as scratch:
+        looked = check_submission(options.submission, names, Path(scratch))
+        findings = list(looked.findings)
+        tried: list[Tried] = []
+        if looked.runs_code and not options.no_run and not any(one.is_fatal for one in findings):
+            options.wall_seconds = options.wall_seconds or CHECK_SECONDS
+            sandbox, stop = _sandbox(options.sandbox), _stop_on_signals()
+            tried = [try_on(options, folder, sandbox, Path(scratch) / "out", stop) for folder in folders]
+            findings += [finding for one in tried for finding in findings_of(one)]
+    ok = not any(one.is_fatal for one in findings)
+    if options.json:
+        found = [dataclasses.asdict(one) for one in findings]
+        print(json.dumps({"ok": ok, "kind": looked.kind, "findings": found, "runs": as_fields(tried)}))
+    else:
+        print(f"\n{options.submission.name}: {looked.described}")
+        for one in findings:
+            print(f"  {'FAULT' if one.is_fatal else 'note'}: {one.text}")
+        print("In order: pack it and upload the zip." if ok else "Mend what is marked FAULT before you upload.")
+    if any(one.result.reason == "infrastructure" for one in tried):
+        return OUR_FAULT
+    return OK if ok else AT_FAULT
+
+
+def findings_of(tried: Tried) -> list[Finding]:
+    """What a trial run tells about a submission."""
+    result, name = tried.result, tried.name
+    if result.status != "ok":
+        return [Finding(f"{name}: {result.sentence}", is_fatal=True)]
+    found = [Finding(f"{name}: {problem}", is_fatal=True) for problem in tried.curve.problems]
+    for part, last in tried.curve.last.items():
+        found += [Finding(f"{name}, {part}: {warning}") for warning in last.warnings]
+        if last.value < 0:
+            found.append(Finding(f"{name}, {part}: the score {last.value:.3f} is below that of guessing."))
+    if result.stopped:
+        found.append(
+            Finding(f"{name}: it was stopped ({result.stopped}); what counts is its last complete prediction.")
+        )
+    elif all(one.number is None for one in result.predictions):
+        found.append(
+            Finding(f"{name}: it predicts once, at its end. If its time is up before, it has nothing to show.")
+        )
+    return found
+
+
+# pack -------------------------------------------------------------------------------------------------------
+
+
+def pack_command(options: argparse.Namespace) -> int:
+    """Make the zip; refuse what the server would refuse at its door."""
+    target = options.output or Path(f"{options.folder.resolve().name}.zip")
+    notes = packed(options.folder, target)
+    for note in notes:
+        _say(f"note: {note}")
+    size = format_size(target.stat().st_size)
+    _say(f"Upload {target} ({size}) on the page Submit of the competition.")
+    if options.json:
+        print(json.dumps({"ok": True, "archive": str(target), "bytes": target.stat().st_size, "notes": notes}))
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
