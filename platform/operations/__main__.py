@@ -134,7 +134,8 @@ def guarded(run: Callable[[], int]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run one command; returns its exit code."""
-    os.umask(0o077)
+    # What a sandbox runs as another user must be readable for it. What is private lies in a folder of mode 0700.
+    os.umask(0o022)
     if arguments[:1] == ["test"]:
         return guarded(lambda: run_test(arguments[1:]))
     options = parser().parse_args(arguments)

@@ -1,5 +1,6 @@
 """What every long-running command does first: the data folder, its lock, the port, Django, the database."""
 
+import logging
 import os
 import socket
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def prepare_django() -> None:
     import django
 
     django.setup()
+    # kombu warns that the embedded broker has no host name. It needs none.
+    logging.getLogger("kombu.connection").setLevel(logging.ERROR)
 
 
 def migrate() -> None:
