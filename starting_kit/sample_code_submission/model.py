@@ -74,7 +74,7 @@ class Model(BaseModel):
     def _seconds(self):
         """Seconds that learning may still take: what is left, less the time to predict and write twice."""
         left = min(self.time_left(), self.budget - (time.monotonic() - self.began))
-        return left - 0.3 - 0.02 * self.budget - 2.0 * self.cost_of_answer
+        return left - 0.5 - 0.02 * self.budget - 2.0 * self.cost_of_answer
 
     def _ask(self):
         """Yield once, and note how long predicting and writing took."""
@@ -168,7 +168,9 @@ class Model(BaseModel):
             if is_new and candidate.recipe.columns is None and isinstance(candidate.learners[0], Forest):
                 for learner, split in zip(candidate.learners, self.splits, strict=True):
                     split.use += learner.importances()
-            if self._is_due() and self._seconds() > 0 and self._blend_now():
+            # One recipe alone may be worse than the first answer was.
+            is_enough = len(self.candidates) > 1
+            if is_enough and self._is_due() and self._seconds() > 0 and self._blend_now():
                 yield from self._ask()
 
     def _next(self, waiting, pace, left):

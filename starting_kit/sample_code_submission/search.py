@@ -227,6 +227,8 @@ def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
         Recipe("forest", forest(False, leaf=2), sizes=(25, trees), cost=2.5),
         Recipe("boosting", boosting(leaf=few), sizes=(20, 640), cost=round_cost(columns)),
     ]
+    if not sparse.issparse(split.wide):
+        found[:2] = found[1::-1]  # a forest is the safer first choice where there are few features
     # Where many columns are probes, forests on the columns that matter are far better: look how many.
     narrower = [count for count in (320, 160, 80, 40, 20, 12) if count <= columns * 0.6]
     for count in narrower:
