@@ -13,6 +13,7 @@ from scoring.errors import (
     UnknownNameError,
 )
 from scoring.evaluate import Score, score, score_all
+from scoring.resamples import block_length
 
 __all__ = [
     "BadPredictionError",
@@ -21,6 +22,7 @@ __all__ = [
     "ScoringError",
     "UndefinedMetricError",
     "UnknownNameError",
+    "block_length",
     "score",
     "score_all",
 ]

@@ -1,14 +1,9 @@
 """Standard errors: the bootstrap of the scored rows, by weights instead of copies.
 
-A replicate is a vector of row weights. They depend on the solution, the seed and the number of
-replicates only, so every entrant of a task meets the same resamples and differences between entrants
-are paired. Within class: each class keeps its size in every replicate. Where labels
-overlap (multi-label), rows cannot be drawn within each label at once; there the weights are
-exponential (the Bayesian bootstrap, whose weights are never zero) and are scaled per label to the
-true class sizes.
-
-Scores are sorted once for all replicates; weights come in blocks, so memory does not grow with the
-number of replicates. The result measures the noise of the scored rows only, not of seeds or machines.
+A replicate is a vector of row weights (`scoring.resamples`). Scores are sorted once for all
+replicates; weights come in blocks, so memory does not grow with the number of replicates. Where
+weights are exponential, the metrics scale them per label to the true class sizes. The result measures
+the noise of the scored rows only, not of seeds or machines.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,11 +13,9 @@ import numpy as np
 
 from scoring import metrics
 from scoring.errors import UndefinedMetricError
-from scoring.names import REGRESSION_METRICS
+from scoring.resamples import Resamples
 from scoring.targets import Bools, Floats, Ints, Pair, Targets
 
-# Weights held at once: 200,000 of 8 bytes, so that a block and its temporaries stay in the cache.
-BLOCK_SIZE = 200_000
 # Where what is weighted is computed anew for each block, fewer and larger blocks are faster.
 LARGE_BLOCK_SIZE = 2_000_000
 # Rows x columns x replicates up to which AUC is recomputed exactly in each replicate; beyond it (about
@@ -30,92 +23,52 @@ LARGE_BLOCK_SIZE = 2_000_000
 EXACT_AUC_WORK = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Resamples:
-    """Row weights of all replicates, made block by block.
+def replicate_values(
+    metric: str, subject: Pair | Targets, *, count: int, seed: int, units: Ints | None = None
+) -> Floats:
+    """Return the normalised values of `metric` in each replicate, R recomputed each time.
 
-    Attributes:
-        rows: (P,) the row that each weight belongs to: rows sorted by stratum.
-        starts, sizes: (P,) where the stratum of each sorted row begins, and its size.
-        count: number of replicates.
-        seed: of the generator; any non-negative integer.
-        overlapping: exponential weights instead of multinomial ones.
+    Parameters
+    ----------
+    metric : str
+        Canonical name.
+    subject : Pair or Targets
+        A Pair for R2 and ABS, Targets for the others.
+    count : int
+        Number of replicates.
+    seed : int
+        Of the resamples.
+    units : ndarray of int, shape (P,), optional
+        As `units_of` returns; a single unit leaves every replicate NaN.
+
+    Returns
+    -------
+    ndarray of float64, shape (count,)
+        NaN for a regression replicate whose solution has a single value.
+
+    Examples
+    --------
+    >>> from scoring.targets import check_pair
+    >>> pair = check_pair([1, 2, 3, 4], [1, 2, 3, 4], task="regression")
+    >>> replicate_values("ABS", pair, count=3, seed=0).tolist()
+    [1.0, 1.0, 1.0]
     """
-
-    rows: Ints
-    starts: Ints
-    sizes: Ints
-    count: int
-    seed: int
-    overlapping: bool = False
-
-    @classmethod
-    def of_rows(cls, sample_count: int, *, count: int, seed: int) -> "Resamples":
-        """All rows form one stratum (regression)."""
-        return cls.within(np.zeros(sample_count, dtype=np.intp), count=count, seed=seed)
-
-    @classmethod
-    def within(cls, strata: Ints, *, count: int, seed: int) -> "Resamples":
-        """Rows are drawn with replacement inside their stratum; `strata` is (P,) numbers from 0."""
-        rows = np.argsort(strata, kind="stable")
-        sizes = np.bincount(strata)
-        starts = np.cumsum(sizes) - sizes
-        ordered = strata[rows]
-        return cls(rows, starts[ordered], sizes[ordered], count, seed)
-
-    @classmethod
-    def of_targets(cls, targets: Targets, *, count: int, seed: int) -> "Resamples":
-        """Within class, or with exponential weights where labels overlap."""
-        if targets.column_count == 1:
-            return cls.within(targets.positive[:, 0].astype(np.intp), count=count, seed=seed)
-        if targets.one_hot:
-            return cls.within(targets.labels, count=count, seed=seed)
-        rows = np.arange(targets.sample_count)
-        return cls(rows, rows, rows, count, seed, overlapping=True)
-
-    def blocks(self, size: int = BLOCK_SIZE) -> Iterator[tuple[slice, Floats]]:
-        """Yield (which replicates, their weights (b, P)); the numbers do not depend on the block size."""
-        generator = np.random.default_rng(self.seed)
-        samples = self.rows.size
-        height = max(1, min(self.count, size // samples))
-        for first in range(0, self.count, height):
-            last = min(self.count, first + height)
-            if self.overlapping:
-                weights = generator.standard_exponential((last - first, samples), method="inv")
-            else:
-                weights = self._draw(generator, last - first)
-            yield slice(first, last), weights
-
-    def _draw(self, generator: np.random.Generator, height: int) -> Floats:
-        """Count how often each row is drawn, with one vectorised draw for all strata."""
-        samples = self.rows.size
-        drawn = generator.random((height, samples))
-        drawn *= self.sizes
-        places = drawn.astype(np.intp)
-        # A draw just under 1 can round up to the size itself in a very large stratum.
-        np.minimum(places, self.sizes - 1, out=places)
-        places += self.starts + samples * np.arange(height)[:, np.newaxis]
-        counts = np.bincount(places.ravel(), minlength=height * samples)
-        return counts.reshape(height, samples).astype(np.float64)
-
-
-def replicate_values(metric: str, subject: Pair | Targets, *, count: int, seed: int) -> Floats:
-    """Return (count,) normalised values of `metric`, R recomputed in each replicate.
-
-    A regression replicate whose solution has a single value is NaN. `subject` is a Pair for R2 and
-    ABS, and Targets for the others.
-    """
-    if metric in REGRESSION_METRICS:
-        assert isinstance(subject, Pair)
-        rows = Resamples.of_rows(subject.solution.shape[0], count=count, seed=seed)
-        return (_r2 if metric == "R2" else _abs)(subject, rows)
-    assert isinstance(subject, Targets)
-    resamples = Resamples.of_targets(subject, count=count, seed=seed)
+    resamples = Resamples.of_subject(subject, count=count, seed=seed, units=units)
+    if resamples.units is not None and resamples.units.max() == 0:
+        return np.full(count, np.nan)
+    if isinstance(subject, Pair):
+        return (_r2 if metric == "R2" else _abs)(subject, resamples)
     return _CLASSIFICATION[metric](subject, resamples)
 
 
 def standard_error(replicates: Floats) -> float | None:
-    """Standard deviation of the defined replicates; None where fewer than two are defined."""
+    """Standard deviation of the defined replicates; None where fewer than two are defined.
+
+    Examples
+    --------
+    >>> standard_error(np.array([0.1, 0.3, np.nan]))
+    0.1414213562373095
+    """
     defined = replicates[np.isfinite(replicates)]
     return float(np.std(defined, ddof=1)) if defined.size >= 2 else None
 
@@ -205,14 +158,19 @@ def _f1(targets: Targets, resamples: Resamples) -> Floats:
 
 def _class_sums(targets: Targets, resamples: Resamples) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
     """Yield (replicates, present, true positive, found) weights of each class, each (b, C)."""
-    decided = metrics.decided_class(targets)[resamples.rows]
-    positive = targets.positive[resamples.rows]
-    right = np.flatnonzero(positive[np.arange(decided.size), decided])
+    decided = targets.decided[resamples.rows]
+    # Within class each class keeps its size; units bring their classes with them.
+    fixed = targets.one_hot_labels is not None and resamples.units is None
+    hit = (
+        targets.decided == targets.labels if fixed else targets.positive[np.arange(decided.size), targets.decided]
+    )
+    right = np.flatnonzero(hit[resamples.rows])
+    positive = None if fixed else targets.positive[resamples.rows].astype(np.float64)
     sizes = metrics.column_counts(targets).astype(np.float64)
     for block, weights in resamples.blocks():
         hits = _sums_by_class(decided[right], weights[:, right], targets.column_count)
         found = _sums_by_class(decided, weights, targets.column_count)
-        present = np.broadcast_to(sizes, hits.shape) if targets.one_hot else weights @ positive.astype(np.float64)
+        present = np.broadcast_to(sizes, hits.shape) if positive is None else weights @ positive
         yield block, present, hits, found
 
 
@@ -226,7 +184,7 @@ def _auc(targets: Targets, resamples: Resamples) -> Floats:
     kept = metrics.kept_columns(targets, "AUC")
     if targets.sample_count * kept.size * resamples.count > EXACT_AUC_WORK:
         return _auc_first_order(targets, resamples, kept)
-    rankings = [_Ranking.of(targets.positive[:, k], targets.scores[:, k], resamples.rows) for k in kept]
+    rankings = [_Ranking.of(targets.positives_of(k), targets.scores[:, k], resamples.rows) for k in kept]
     areas = np.zeros(resamples.count)
     for block, weights in resamples.blocks():
         for ranking in rankings:
@@ -269,19 +227,11 @@ class _Ranking:
 
 def _auc_first_order(targets: Targets, resamples: Resamples, kept: Ints) -> Floats:
     """Replicates of the mean AUC by its first-order expansion in the weights (DeLong's placements)."""
-    samples = targets.sample_count
-    influence = np.zeros(samples)
+    influence = np.zeros(targets.sample_count)
     total = 0.0
     for column in kept:
-        positive = targets.positive[:, column]
-        scores = targets.scores[:, column]
-        high, low = np.sort(scores[positive]), np.sort(scores[~positive])
-        above = _placements(low, scores[positive])
-        beaten = 1.0 - _placements(high, scores[~positive])
-        area = float(np.mean(above))
-        total += area / kept.size
-        influence[positive] += (above - area) / (high.size * kept.size)
-        influence[~positive] += (beaten - area) / (low.size * kept.size)
+        positive = np.flatnonzero(targets.positives_of(column))
+        total += _add_influence(targets.scores[:, column], positive, influence, kept.size) / kept.size
     areas = np.empty(resamples.count)
     ordered = influence[resamples.rows]
     for block, weights in resamples.blocks():
@@ -289,10 +239,30 @@ def _auc_first_order(targets: Targets, resamples: Resamples, kept: Ints) -> Floa
     return 2.0 * areas - 1.0
 
 
-def _placements(others: Floats, scores: Floats) -> Floats:
-    """Share of sorted `others` below each score, ties counting one half."""
-    below = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
-    return below / (2.0 * others.size)
+def _add_influence(scores: Floats, positive: Ints, influence: Floats, column_count: int) -> float:
+    """Add what each row's weight moves the mean over columns by; return the column's AUC.
+
+    A row's placement is the share of the other kind below it, ties counting one half.
+    """
+    scores = np.ascontiguousarray(scores)  # what is gathered below lies close together then
+    order = np.argsort(scores)
+    ordered = scores[order]
+    positive = positive[np.argsort(scores[positive])]
+    high = scores[positive]
+    size, others = positive.size, scores.size - positive.size
+    left, right = (np.searchsorted(ordered, high, side=side) for side in metrics.SIDES)
+    # The row in place i has passed the positives that begin, and those that end, at or before i.
+    steps = np.bincount(np.concatenate([left, right]), minlength=scores.size + 1)
+    beaten_by = np.empty(scores.size)
+    beaten_by[order] = 1.0 - np.cumsum(steps)[:-1] / (2.0 * size)
+    among_themselves = sum(np.searchsorted(high, high, side=side) for side in metrics.SIDES)
+    above = (left + right - among_themselves) / (2.0 * others)
+    area = float(np.mean(above))
+    beaten_by -= area
+    beaten_by /= others * column_count
+    beaten_by[positive] = (above - area) / (size * column_count)
+    influence += beaten_by
+    return area
 
 
 def _pac(targets: Targets, resamples: Resamples) -> Floats:
@@ -303,7 +273,8 @@ def _class_pac(targets: Targets, resamples: Resamples) -> Floats:
     losses = metrics.class_losses(targets)[0][resamples.rows]
     samples: Floats = np.array(targets.sample_count, dtype=np.float64)
     base: Floats = np.exp(-metrics.class_entropy(metrics.column_counts(targets) / samples))
-    positive = None if targets.one_hot else targets.positive[resamples.rows].astype(np.float64)
+    fixed = targets.one_hot and resamples.units is None
+    positive = None if fixed else targets.positive[resamples.rows].astype(np.float64)
     values = np.empty(resamples.count)
     for block, weights in resamples.blocks():
         if positive is not None:

@@ -4,15 +4,18 @@ Equations 10.2 to 10.14 of "Analysis of the AutoML Challenge Series 2015-2018". 
 what is not yet normalised and the base R; `Measured.value` is (raw - R) / (1 - R).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from scoring.errors import UndefinedMetricError
-from scoring.targets import Bools, Floats, Ints, Pair, Targets
+from scoring.errors import BadPredictionError, UndefinedMetricError
+from scoring.targets import BLOCK_SIZE, Bools, Floats, Ints, Pair, Targets
 
 EPSILON = 1e-15
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 # Below this distance from 1 the base is 1 but for rounding: a single class, whose entropy is 0.
 # The smallest honest distance, one odd sample among a billion, is above 1e-8.
 SMALLEST_ROOM = 1e-12
@@ -39,8 +42,8 @@ def normalise(raw: float, base: float) -> float:
 
 def column_counts(targets: Targets) -> Ints:
     """(C,) number of positives in each column."""
-    if targets.one_hot:
-        counts: Ints = np.bincount(targets.labels, minlength=targets.column_count)
+    if targets.one_hot_labels is not None:
+        counts: Ints = np.bincount(targets.one_hot_labels, minlength=targets.column_count)
     else:
         counts = targets.positive.sum(axis=0, dtype=np.intp)
     return counts
@@ -51,41 +54,123 @@ def decisions(targets: Targets) -> Bools:
     return targets.scores >= 0.5
 
 
-def decided_class(targets: Targets) -> Ints:
-    """(P,) class of the highest score; the first index wins a tie."""
-    decided: Ints = targets.scores.argmax(axis=1)
-    return decided
-
-
 def r2(pair: Pair) -> Measured:
-    """Coefficient of determination, equation 10.3: 1 - MSE / VAR, mean over columns."""
-    return _regression(pair, np.square)
+    """Coefficient of determination, equation 10.3: 1 - MSE / VAR, mean over columns.
+
+    Parameters
+    ----------
+    pair : Pair
+        Checked by the gate.
+
+    Returns
+    -------
+    Measured
+        Base 0; columns of one single value are left out.
+
+    Raises
+    ------
+    UndefinedMetricError
+        No column of the solution has two values.
+    BadPredictionError
+        R2 is below the smallest double.
+
+    Examples
+    --------
+    >>> from scoring.targets import check_pair
+    >>> r2(check_pair([1, 2, 3], [1, 2, 4], task="regression")).value
+    0.5
+    """
+    return _regression(pair, _sum_of_squares)
 
 
 def abs_score(pair: Pair) -> Measured:
-    """ABS, equation 10.4: 1 - MAE / MAD, the deviation taken about the mean; mean over columns."""
-    return _regression(pair, np.abs)
+    """ABS, equation 10.4: 1 - MAE / MAD, the deviation taken about the mean; mean over columns.
+
+    Parameters, returns and raises as `r2`.
+
+    Examples
+    --------
+    >>> from scoring.targets import check_pair
+    >>> abs_score(check_pair([1, 2, 3], [1, 2, 4], task="regression")).value
+    0.5
+    """
+    return _regression(pair, _sum_of_distances)
 
 
-def _regression(pair: Pair, distance: Callable[[Floats], Floats]) -> Measured:
+def _regression(pair: Pair, total: Callable[[Floats], float]) -> Measured:
     kept = varying_columns(pair)
-    total = 0.0
-    for column in kept:
-        truth = pair.solution[:, column]
-        error = float(np.mean(distance(truth - pair.prediction[:, column])))
-        spread = float(np.mean(distance(truth - accurate_mean(truth))))
-        total += 1.0 - error / spread
-    return Measured(total / kept.size, 0.0, pair.solution.shape[1] - kept.size)
+    with np.errstate(over="ignore", under="ignore"):
+        ratios = [_error_ratio(pair.solution[:, k], pair.prediction[:, k], total) for k in kept]
+    raw = 1.0 - math.fsum(ratios) / kept.size if max(ratios) < math.inf else -math.inf
+    if raw == -math.inf:
+        raise BadPredictionError(
+            "The prediction is so far from the solution that its score is below the smallest number there is."
+        )
+    return Measured(raw, 0.0, pair.solution.shape[1] - kept.size)
+
+
+def _error_ratio(truth: Floats, guess: Floats, total: Callable[[Floats], float]) -> float:
+    """Sum of errors over sum of deviations of one column, both by `total`."""
+    mean = accurate_mean(truth)
+    errors, spreads = [], []
+    for first in range(0, truth.size, BLOCK_SIZE):
+        part = truth[first : first + BLOCK_SIZE]
+        errors.append(total(part - guess[first : first + BLOCK_SIZE]))
+        spreads.append(total(part - mean))
+    error, spread = sum(errors), sum(spreads)
+    if 0.0 < spread < math.inf and error < math.inf and (error > 0.0 or np.array_equal(truth, guess)):
+        return error / spread
+    return _scaled_error_ratio(truth, guess, total)
+
+
+def _scaled_error_ratio(truth: Floats, guess: Floats, total: Callable[[Floats], float]) -> float:
+    """The same ratio where squares or differences leave the range of a double: everything in its own unit."""
+    # Halves first, so that no difference overflows.
+    truth, guess = truth / 2.0, guess / 2.0
+    deviations = truth - truth[0]
+    unit = float(np.abs(deviations).max())
+    deviations = deviations / unit
+    deviations -= np.mean(deviations)
+    errors = np.abs(truth - guess)
+    largest = float(errors.max())
+    if largest == 0.0:
+        return 0.0
+    power = 2.0 if total is _sum_of_squares else 1.0
+    ratio = total(errors / largest) / total(deviations)
+    return float(np.float64(largest / unit) ** power * ratio)
+
+
+def _sum_of_squares(values: Floats) -> float:
+    return float(np.square(values, out=values).sum())
+
+
+def _sum_of_distances(values: Floats) -> float:
+    return float(np.abs(values, out=values).sum())
 
 
 def accurate_mean(values: Floats) -> float:
-    """Mean of a vector about its first value, so that a large offset does not eat the digits."""
+    """Mean of a vector about its first value, so that a large offset does not eat the digits.
+
+    Examples
+    --------
+    >>> accurate_mean(np.array([1e9, 1e9 + 1, 1e9 + 5])) - 1e9
+    2.0
+    """
     origin = float(values[0])
-    return origin + float(np.mean(values - origin))
+    parts = (values[first : first + BLOCK_SIZE] for first in range(0, values.size, BLOCK_SIZE))
+    return origin + math.fsum(float((part - origin).sum()) for part in parts) / values.size
 
 
 def varying_columns(pair: Pair) -> Ints:
-    """Columns of a regression solution that have more than one value; the gate promises at least one sample."""
+    """Columns of a regression solution that have more than one value; the gate promises at least one sample.
+
+    Raises
+    ------
+    UndefinedMetricError
+        There is none.
+    """
+    if pair.solution.shape[1] == 1:
+        return np.zeros(1, dtype=np.intp)  # the gate refuses one value everywhere
     kept = np.flatnonzero(pair.solution.min(axis=0) < pair.solution.max(axis=0))
     if kept.size == 0:
         raise UndefinedMetricError("Every column of the solution has one value only, so the metric is undefined.")
@@ -145,9 +230,9 @@ def f1(targets: Targets) -> Measured:
 
 def class_counts(targets: Targets) -> tuple[Ints, Ints]:
     """(C,) true positives and (C,) found positives under the decision for the highest score."""
-    decided = decided_class(targets)
-    if targets.one_hot:
-        right = decided == targets.labels
+    decided = targets.decided
+    if targets.one_hot_labels is not None:
+        right = decided == targets.one_hot_labels
     else:
         right = targets.positive[np.arange(decided.size), decided]
     columns = targets.column_count
@@ -163,23 +248,61 @@ def label_counts(targets: Targets) -> tuple[Ints, Ints]:
 
 
 def auc(targets: Targets) -> Measured:
-    """Area under the ROC curve, equation 10.9, by average ranks; unweighted mean over columns."""
+    """Area under the ROC curve, equation 10.9, by average ranks; unweighted mean over columns.
+
+    Parameters
+    ----------
+    targets : Targets
+
+    Returns
+    -------
+    Measured
+        Base 1/2; columns without positives or without negatives are left out.
+
+    Raises
+    ------
+    UndefinedMetricError
+        No column has both.
+
+    Examples
+    --------
+    >>> from scoring.targets import check_pair, to_classification
+    >>> pair = check_pair([0, 1, 0, 1], [0.1, 0.2, 0.2, 0.3], task="binary.classification")
+    >>> auc(to_classification(pair, task="binary.classification")).raw
+    0.875
+    """
     kept = kept_columns(targets, "AUC")
-    areas = [column_auc(targets.positive[:, k], targets.scores[:, k]) for k in kept]
+    areas = [column_auc(targets.positives_of(k), targets.scores[:, k]) for k in kept]
     return Measured(float(np.mean(areas)), 0.5, targets.column_count - kept.size)
 
 
 def column_auc(positive: Bools, scores: Floats) -> float:
     """AUC of one column that has both kinds: n log n, ties included.
 
-    The probability that a positive scores above a negative, a tie counting one half, is read off the
-    places of the sorted positives among the sorted negatives.
+    The probability that a positive scores above a negative, a tie counting one half. The places of
+    the rarer kind among all, less its places among itself, are its places among the other kind.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (P,)
+    scores : ndarray of float64, shape (P,)
+
+    Examples
+    --------
+    >>> column_auc(np.array([True, False, False]), np.array([0.5, 0.5, 0.1]))
+    0.75
     """
-    high = np.sort(scores[positive])
-    low = np.sort(scores[~positive])
-    below = int(np.searchsorted(low, high, side="left").sum())
-    below_or_tied = int(np.searchsorted(low, high, side="right").sum())
-    return (below + below_or_tied) / (2.0 * high.size * low.size)
+    count = int(np.count_nonzero(positive))
+    positives_are_few = 2 * count <= positive.size
+    few = np.sort(scores[positive if positives_are_few else ~positive])
+    everything = np.sort(scores)
+    # Twice the number of pairs in which one of the few is above one of the others, ties counting one.
+    above = sum(
+        int(np.searchsorted(everything, few, side=side).sum()) - int(np.searchsorted(few, few, side=side).sum())
+        for side in SIDES
+    )
+    pairs = 2 * count * (positive.size - count)
+    return (above if positives_are_few else pairs - above) / pairs
 
 
 def pac(targets: Targets) -> Measured:

@@ -1,6 +1,8 @@
 """The one gate for targets: what comes out of it can be scored without looking at it again."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,43 +19,101 @@ PREDICTION_NAME = "The prediction"
 CLIPPED_SHARE_WORTH_A_WARNING = 0.01
 
 
+# Numbers looked at together, so that a second look finds them in the cache: 512 kB.
+BLOCK_SIZE = 65_536
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Solution and prediction as finite float64 tables of one shape (P, C), P >= 1, not yet mapped."""
+    """Solution and prediction as finite float64 tables of one shape (P, C), P >= 1, not yet mapped.
+
+    Attributes
+    ----------
+    solution, prediction : ndarray of float64, shape (P, C)
+    solution_range, prediction_range : tuple of float
+        Minimum and maximum of the whole table.
+    labels : ndarray of int, shape (P,), or None
+        Class of each row where the solution is known to be one-hot with the values 0 and 1.
+    highest_columns : ndarray of int, shape (P,), or None
+        Column of the first highest prediction of each row, where the gate came to know it.
+    warnings : tuple of str
+        Sentences for the person who scored.
+    """
 
     solution: Floats
     prediction: Floats
+    solution_range: tuple[float, float]
+    prediction_range: tuple[float, float]
+    labels: Ints | None = None
+    highest_columns: Ints | None = None
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Targets:
     """A pair mapped for the classification metrics.
 
-    Attributes:
-        positive: (P, C), where the solution is in the upper half of its range.
-        scores: (P, C) float64 in [0, 1].
-        exclusive: the columns are the classes of a multi-class task (C >= 2); otherwise every
-            column is a binary problem of its own.
-        one_hot: every row has exactly one positive.
-        labels: (P,) first positive column of each row; used for exclusive or one-hot targets.
-        warnings: sentences for the person who scored.
+    Attributes
+    ----------
+    solution : ndarray of float64, shape (P, C)
+    middle : float
+        Of the solution's range; what reaches it is positive.
+    scores : ndarray of float64, shape (P, C)
+        The prediction, mapped into [0, 1].
+    exclusive : bool
+        The columns are the classes of a multi-class task (C >= 2); otherwise every column is a
+        binary problem of its own.
+    one_hot_labels : ndarray of int, shape (P,), or None
+        The positive column of each row where every row has exactly one and C >= 2.
+    highest_columns : ndarray of int, shape (P,), or None
+        Column of the first highest score of each row, where it is known already.
+    warnings : tuple of str
+        Sentences for the person who scored.
     """
 
-    positive: Bools
+    solution: Floats
+    middle: float
     scores: Floats
     exclusive: bool
-    one_hot: bool
-    labels: Ints
-    warnings: tuple[str, ...] = field(default=())
+    one_hot_labels: Ints | None
+    highest_columns: Ints | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether every row has exactly one positive among several columns."""
+        return self.one_hot_labels is not None
 
     @property
     def sample_count(self) -> int:
-        return int(self.positive.shape[0])
+        """P."""
+        return int(self.solution.shape[0])
 
     @property
     def column_count(self) -> int:
-        return int(self.positive.shape[1])
+        """C."""
+        return int(self.solution.shape[1])
+
+    @cached_property
+    def positive(self) -> Bools:
+        """(P, C), where the solution is in the upper half of its range; made when first asked for."""
+        return np.asarray(self.solution >= self.middle)
+
+    @cached_property
+    def labels(self) -> Ints:
+        """(P,) first positive column of each row; 0 where a row has none."""
+        return self.positive.argmax(axis=1) if self.one_hot_labels is None else self.one_hot_labels
+
+    @cached_property
+    def decided(self) -> Ints:
+        """(P,) column of the highest score of each row; the first index wins a tie."""
+        return self.scores.argmax(axis=1) if self.highest_columns is None else self.highest_columns
+
+    def positives_of(self, column: int) -> Bools:
+        """(P,) where one column is positive."""
+        if self.one_hot_labels is not None:
+            return np.asarray(self.one_hot_labels == column)
+        return self.positive[:, column]
 
 
 def as_table(values: ArrayLike, *, name: str, error: type[ScoringError]) -> Floats:
@@ -90,15 +150,37 @@ def check_shape(
     )
 
 
-def check_finite(table: Floats, *, name: str, error: type[ScoringError]) -> None:
-    """Raise `error` naming the first row and column that holds NaN or infinity."""
+def range_of(table: Floats, *, name: str, error: type[ScoringError]) -> tuple[float, float]:
+    """Minimum and maximum of a table, read once.
+
+    Raises
+    ------
+    BadPredictionError, BadSolutionError
+        As given by `error`: a value is NaN or infinite; the sentence names its row and column.
+
+    Examples
+    --------
+    >>> range_of(np.array([[0.5, -1.0]]), name="x.predict", error=BadPredictionError)
+    (-1.0, 0.5)
+    """
     # Minimum and maximum carry NaN and infinity along, so no boolean copy of the table is needed.
-    if table.size == 0 or (np.isfinite(table.min()) and np.isfinite(table.max())):
-        return
+    lowest, highest = zip(*((part.min(), part.max()) for part in _cached_parts(table)), strict=True)
+    ends = float(np.min(lowest)), float(np.max(highest))
+    if np.isfinite(ends).all():
+        return ends
     row, column = np.unravel_index(int(np.argmin(np.isfinite(table))), table.shape)
-    value = table[row, column]
-    word = "NaN" if np.isnan(value) else "an infinite value"
+    word = "NaN" if np.isnan(table[row, column]) else "an infinite value"
     raise error(f"{name} holds {word} in row {row + 1}, column {column + 1}; finite numbers are expected.")
+
+
+def _cached_parts(table: Floats) -> Iterator[Floats]:
+    """The values of a table in parts that fit the cache, or the whole where it is not contiguous."""
+    for view in (table, table.T):
+        if view.flags.c_contiguous:
+            flat = view.reshape(-1)
+            yield from (flat[first : first + BLOCK_SIZE] for first in range(0, flat.size, BLOCK_SIZE))
+            return
+    yield table
 
 
 def check_pair(
@@ -106,6 +188,7 @@ def check_pair(
     prediction: ArrayLike,
     *,
     task: str,
+    expand: bool = True,
     solution_name: str = SOLUTION_NAME,
     prediction_name: str = PREDICTION_NAME,
 ) -> Pair:
@@ -114,26 +197,82 @@ def check_pair(
     A multi-class solution of one column of class numbers (from 0 or from 1) is expanded to one
     column for each class of the prediction.
 
-    Raises:
-        BadSolutionError, BadPredictionError, UndefinedMetricError: one sentence each.
+    Parameters
+    ----------
+    solution, prediction : array_like, shape (P, C) or (P,)
+    task : str
+        Canonical name.
+    expand : bool
+        Whether a pair of single columns of class numbers is expanded; R2 and ABS take them as numbers.
+    solution_name, prediction_name : str
+        What the sentences call the two.
+
+    Raises
+    ------
+    BadSolutionError, BadPredictionError, UndefinedMetricError
+        One sentence each.
+
+    Examples
+    --------
+    >>> check_pair([2, 1], [[0.1, 0.9], [0.8, 0.2]], task="multiclass.classification").solution.tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
     """
     truth = as_table(solution, name=solution_name, error=BadSolutionError)
     if truth.shape[0] == 0:
         raise UndefinedMetricError(f"{solution_name} has no sample, so no metric is defined on it.")
-    check_finite(truth, name=solution_name, error=BadSolutionError)
-    if truth.min() == truth.max():
-        value = f"{truth.flat[0]:g}"
+    labels = _one_hot_labels(truth) if task == MULTICLASS else None
+    ends = (0.0, 1.0) if labels is not None else range_of(truth, name=solution_name, error=BadSolutionError)
+    if ends[0] == ends[1]:
         raise UndefinedMetricError(
-            f"{solution_name} has one value everywhere ({value}), so no metric is defined on it."
+            f"{solution_name} has one value everywhere ({ends[0]:g}), so no metric is defined on it."
         )
     guess = as_table(prediction, name=prediction_name, error=BadPredictionError)
     warnings: tuple[str, ...] = ()
     if task == MULTICLASS and truth.shape[1] == 1 and guess.shape[0] == truth.shape[0]:
-        check_finite(guess, name=prediction_name, error=BadPredictionError)
-        truth, guess, warnings = _expand_class_numbers(truth, guess, solution_name, prediction_name)
+        range_of(guess, name=prediction_name, error=BadPredictionError)
+        if expand or guess.shape[1] > 1:
+            truth, guess, warnings = _expand_class_numbers(truth, guess, solution_name, prediction_name)
+            ends = float(truth.min()), float(truth.max())
     check_shape(guess.shape, truth.shape, name=prediction_name, error=BadPredictionError)
-    check_finite(guess, name=prediction_name, error=BadPredictionError)
-    return Pair(truth, guess, warnings)
+    highest = None
+    if labels is not None and guess.flags.c_contiguous:
+        highest, guess_ends = _highest_columns(guess)
+    if highest is None or not np.isfinite(guess_ends).all():
+        guess_ends = range_of(guess, name=prediction_name, error=BadPredictionError)
+    return Pair(truth, guess, ends, guess_ends, labels, highest, warnings)
+
+
+def _highest_columns(table: Floats) -> tuple[Ints, tuple[float, float]]:
+    """(P,) column of the first highest value of each row, and the range of the table, read once."""
+    rows, columns = table.shape
+    places = np.empty(rows, dtype=np.intp)
+    lowest, highest = [], []
+    height = max(1, BLOCK_SIZE // columns)
+    for first in range(0, rows, height):
+        part = table[first : first + height]
+        found = part.argmax(axis=1, out=places[first : first + height])
+        lowest.append(part.min())
+        highest.append(part[np.arange(len(part)), found].max())
+    return places, (float(np.min(lowest)), float(np.max(highest)))
+
+
+def _one_hot_labels(table: Floats) -> Ints | None:
+    """(P,) class of each row of a one-hot table of 0 and 1 with several columns; None for any other.
+
+    Looked at in parts that fit the cache, and given up at the first part that is not one-hot.
+    """
+    rows, columns = table.shape
+    if columns < 2 or not table.flags.c_contiguous:
+        return None
+    labels = np.empty(rows, dtype=np.intp)
+    height = max(1, BLOCK_SIZE // columns)
+    for first in range(0, rows, height):
+        part = table[first : first + height]
+        places = part.argmax(axis=1, out=labels[first : first + height])
+        # Nothing is negative and the rows' largest values, all 1, make up the sum: the rest is 0.
+        if part.min() != 0.0 or part.sum() != len(part) or (part[np.arange(len(part)), places] != 1.0).any():
+            return None
+    return labels
 
 
 def _expand_class_numbers(
@@ -197,11 +336,24 @@ def to_classification(pair: Pair, *, task: str) -> Targets:
     The solution's upper half becomes positive. This lets solutions coded -1/+1 or 1/2 and
     regression targets be scored by the classification metrics (metrics.md; normalize_array of the
     reference).
+
+    Parameters
+    ----------
+    pair : Pair
+    task : str
+        Canonical name; decides whether columns exclude each other.
+
+    Examples
+    --------
+    >>> pair = check_pair([-1, 1], [-0.5, 3.0], task="binary.classification")
+    >>> to_classification(pair, task="binary.classification").scores.tolist()
+    [[0.25], [1.0]]
     """
     truth = pair.solution
-    lowest, highest = float(truth.min()), float(truth.max())
-    positive = truth >= (lowest + highest) / 2.0
-    scores, clipped = _map_scores(pair.prediction, lowest, highest)
+    lowest, highest = pair.solution_range
+    # The sum of two very large values is infinite; the sum of their halves is not.
+    middle = (lowest + highest) / 2.0 if abs(lowest + highest) < np.inf else lowest / 2.0 + highest / 2.0
+    scores, clipped = _map_scores(pair)
     warnings = list(pair.warnings)
     if clipped > CLIPPED_SHARE_WORTH_A_WARNING:
         warnings.append(
@@ -209,26 +361,34 @@ def to_classification(pair: Pair, *, task: str) -> Targets:
             f"[{lowest:g}, {highest:g}] and were clipped to it."
         )
     exclusive = task == MULTICLASS and truth.shape[1] > 1
-    row_counts = positive.sum(axis=1, dtype=np.int32)
-    one_hot = bool(truth.shape[1] > 1 and row_counts.min() == 1 and row_counts.max() == 1)
-    if exclusive and not one_hot:
-        rows = int(np.count_nonzero(row_counts != 1))
-        warnings.append(f"The solution has {_count(rows, 'row')} without exactly one class.")
-    labels = positive.argmax(axis=1)
-    return Targets(positive, scores, exclusive, one_hot, labels, tuple(warnings))
+    # Mapping and clipping can make values equal, so only an untouched prediction keeps its decisions.
+    decided = pair.highest_columns if scores is pair.prediction else None
+    targets = Targets(truth, middle, scores, exclusive, pair.labels, decided)
+    if pair.labels is None and truth.shape[1] > 1:
+        row_counts = targets.positive.sum(axis=1, dtype=np.int32)
+        if row_counts.min() == 1 and row_counts.max() == 1:
+            targets = replace(targets, one_hot_labels=targets.labels)
+        elif exclusive:
+            rows = int(np.count_nonzero(row_counts != 1))
+            warnings.append(f"The solution has {_count(rows, 'row')} without exactly one class.")
+    return replace(targets, warnings=tuple(warnings))
 
 
-def _map_scores(prediction: Floats, lowest: float, highest: float) -> tuple[Floats, float]:
+def _map_scores(pair: Pair) -> tuple[Floats, float]:
     """Return the mapped and clipped scores, and the share of values that had to be clipped."""
-    inside = prediction.min() >= lowest and prediction.max() <= highest
+    prediction, (lowest, highest) = pair.prediction, pair.solution_range
+    inside = pair.prediction_range[0] >= lowest and pair.prediction_range[1] <= highest
     clipped = 0.0
     if not inside:
         outside = np.count_nonzero(prediction < lowest) + np.count_nonzero(prediction > highest)
         clipped = outside / prediction.size
     if lowest == 0.0 and highest == 1.0:
         return (prediction if inside else np.clip(prediction, 0.0, 1.0)), clipped
-    scores = prediction - lowest
-    scores /= highest - lowest
+    with np.errstate(over="ignore"):
+        # The reference's own two steps; halved where the range itself is too large for a double.
+        half = 1.0 if highest - lowest < np.inf else 0.5
+        scores = prediction * half - lowest * half if half < 1.0 else prediction - lowest
+        scores /= highest * half - lowest * half
     np.clip(scores, 0.0, 1.0, out=scores)
     return scores, clipped
 

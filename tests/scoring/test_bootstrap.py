@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scoring import bootstrap, score
-from scoring.bootstrap import Resamples
+from scoring.resamples import Resamples
 from scoring.targets import check_pair, to_classification
 from tests.scoring.test_properties import TABLE, Drawn, make, value
 
@@ -71,7 +71,7 @@ def test_the_block_size_changes_nothing(task, metric, monkeypatch):
 def test_the_value_of_a_replicate_is_the_score_of_the_rows_it_drew():
     drawn = make("binary", 9, 40, grid=10)
     targets = to_classification(check_pair(drawn.solution, drawn.prediction, task="binary"), task="binary")
-    resamples = Resamples.of_targets(targets, count=6, seed=3)
+    resamples = Resamples.of_subject(targets, count=6, seed=3)
     weights = np.concatenate([block for _, block in resamples.blocks()]).astype(int)
     for metric in ("BAC", "AUC", "F1", "PAC"):
         scored = score(drawn.solution, drawn.prediction, task="binary", metric=metric, replicates=6, seed=3)
@@ -91,7 +91,7 @@ def test_every_entrant_meets_the_same_resamples():
             task="multiclass.classification",
         )
         weights.append(
-            np.concatenate([block for _, block in Resamples.of_targets(targets, count=9, seed=1).blocks()])
+            np.concatenate([block for _, block in Resamples.of_subject(targets, count=9, seed=1).blocks()])
         )
     assert np.array_equal(*weights)
 
