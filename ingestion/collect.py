@@ -109,12 +109,12 @@ class Collector:
                 self._rejected.add(frozenset(one.signature for one in ready[number].values()))
         self.seen = max(self.seen, len(sets))
 
-    def last_look(self, output: int, seconds: float, *, stopped: bool) -> None:
+    def last_look(self, output: int, seconds: float, *, ended_early: bool) -> None:
         """Take what is there now that nobody writes any more.
 
-        After a program was stopped, only complete files count: one that was being written stays out.
+        After a program was stopped or died, only complete files count: one that was being written stays out.
         """
-        if stopped and not self.any_time:
+        if ended_early and not self.any_time:
             return
         self.refused.clear()
         found = self._candidates(output, seconds, final=True)
@@ -128,7 +128,7 @@ class Collector:
             if self._is_new(number, frozenset(file.signature for file in one.values()))
         }
         for number in self._worth_copying(ready, seconds):
-            self._take(output, ready[number], seconds, complete_only=stopped, settled=settled)
+            self._take(output, ready[number], seconds, complete_only=ended_early, settled=settled)
         self.seen = max(self.seen, len(sets))
 
     def predictions(self) -> tuple[CollectedPrediction, ...]:

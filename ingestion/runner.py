@@ -22,7 +22,7 @@ from ingestion.dataset import prepare_input
 from ingestion.program.data import Dataset
 from ingestion.program.text import DataError
 from ingestion.recognition import parse_prediction_name
-from ingestion.sandbox.base import Folders, Places, Sandbox, SandboxError, SandboxSpec, Usage
+from ingestion.sandbox.base import Folders, Outcome, Places, Sandbox, SandboxError, SandboxSpec, Usage
 from ingestion.sandbox.log import BoundedLog, plain_text
 from ingestion.sandbox.scratch import Scratch
 from ingestion.verdict import RunResult, judge
@@ -213,7 +213,7 @@ class _Run:
             sentence=verdict.sentence,
             wall_seconds=outcome.usage.wall_seconds,
             cpu_seconds=outcome.usage.cpu_seconds,
-            peak_memory_bytes=outcome.usage.peak_memory_bytes,
+            peak_memory_bytes=_peak(outcome, spec),
             log_tail=tail,
             predictions=tuple(_hand_over(file, self.request.output) for file in predictions),
             log_path=log_path,
@@ -351,6 +351,12 @@ def make_readable(folder: Path) -> None:
     for path in folder.rglob("*"):
         mode = path.stat().st_mode
         path.chmod(0o755 if path.is_dir() or mode & 0o100 else 0o444)
+
+
+def _peak(outcome: Outcome, spec: SandboxSpec) -> int:
+    """The highest memory that was seen; where the limit bit between two readings, the limit was reached."""
+    seen = outcome.usage.peak_memory_bytes
+    return max(seen, spec.memory_bytes) if outcome.memory_killed else seen
 
 
 def _hand_over(file: CollectedPrediction, output: Path) -> CollectedPrediction:

@@ -110,7 +110,7 @@ def _out_of_memory(
     if outcome.exit_code == 0:
         ended = f"A process of the program was ended because it reached {limit}"
     sentence = f"{ended}, and there are no complete predictions. {_last_words(log_tail)}"
-    return Verdict("failed", "out_of_memory", sentence.strip(), "memory" if outcome.stopped else None)
+    return Verdict("failed", "out_of_memory", sentence.strip(), None if outcome.exit_code == 0 else "memory")
 
 
 def _crashed(outcome: Outcome, budget: Budget, log_tail: str) -> str:

@@ -76,8 +76,8 @@ class OutputWatcher(Protocol):
     def look(self, output: int, seconds: float) -> None:
         """Look now; `output` is a descriptor of the folder, `seconds` the wall clock of the run."""
 
-    def last_look(self, output: int, seconds: float, *, stopped: bool) -> None:
-        """Look once more when every process is dead; `stopped` says that the platform ended them."""
+    def last_look(self, output: int, seconds: float, *, ended_early: bool) -> None:
+        """Look once more when every process is dead; `ended_early` says that the program did not end well."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +264,7 @@ class Looker:
                 return
             pause = max(LOOK_INTERVAL, 4 * (time.monotonic() - begin))
 
-    def finish(self, wall: float, *, stopped: bool) -> None:
+    def finish(self, wall: float, *, ended_early: bool) -> None:
         """Look for the last time, after the program is dead. Raises what an earlier look raised."""
         self._ended.set()
         if self._watcher is None:
@@ -274,7 +274,7 @@ class Looker:
             self._refresh()
         if self._error is not None:
             raise SandboxError(f"the output folder could not be read: {self._error}") from self._error
-        self._watcher.last_look(self._output, wall, stopped=stopped)
+        self._watcher.last_look(self._output, wall, ended_early=ended_early)
 
 
 class Sandbox(ABC):

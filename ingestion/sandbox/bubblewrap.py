@@ -149,7 +149,8 @@ class BubblewrapSandbox(Sandbox):
             memory_killed = watched.memory_killed or final.memory_killed
             if watched.stopped is None and not memory_killed and not launched.program_was_started():
                 raise SandboxError(f"bwrap could not build the sandbox: {spec.log.tail(3)}")
-            looker.finish(watched.usage.wall_seconds, stopped=watched.stopped is not None)
+            ended_early = watched.stopped is not None or launched.process.returncode != 0
+            looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             return Outcome(
                 exit_code=None if watched.stopped else _shell_code(launched.process.returncode),
                 stopped=watched.stopped,

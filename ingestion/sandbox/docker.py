@@ -35,6 +35,7 @@ DEFAULT_IMAGE = "podium-sandbox:latest"
 USER = "65534:65534"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
+_KILLED = 128 + 9  # exit code after SIGKILL, from whomever
 # The engine copies what a program prints at our pace: a flood must not cost the machine a core.
 LOG_BYTES_PER_SECOND = 100 * 1024 * 1024
 
@@ -138,12 +139,12 @@ class DockerSandbox(Sandbox):
             looker = Looker(spec.watcher, place.descriptor, started, refresh=place.refresh)
             program = _Container(self.client, container)
             watched = watch_over(program, spec, started=started, stop=stop, on_usage=on_usage)
-            container.reload()
-            state = container.attrs["State"]
+            state = _final_state(container)
             if state.get("Error"):
                 raise SandboxError(f"the container did not start: {state['Error']}")
             reader.finish()
-            looker.finish(watched.usage.wall_seconds, stopped=watched.stopped is not None)
+            ended_early = watched.stopped is not None or int(state["ExitCode"]) != 0
+            looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             return Outcome(
                 exit_code=None if watched.stopped else int(state["ExitCode"]),
                 stopped=watched.stopped,
@@ -260,6 +261,17 @@ def _remove(container: Any) -> None:
             last = error
             time.sleep(0.3)
     raise SandboxError(f"the container {container.name} could not be removed: {last.explanation}")
+
+
+def _final_state(container: Any) -> dict[str, Any]:
+    """The engine's record of the end. It learns of a process ended for memory a moment after the end itself."""
+    for _ in range(4):
+        container.reload()
+        state: dict[str, Any] = container.attrs["State"]
+        if int(state["ExitCode"]) != _KILLED or state.get("OOMKilled"):
+            break
+        time.sleep(0.1)
+    return state
 
 
 class _LogReader:

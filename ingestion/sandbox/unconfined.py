@@ -96,7 +96,8 @@ class UnconfinedSandbox(Sandbox):
             )
             program.kill()
             reader.finish()
-            looker.finish(watched.usage.wall_seconds, stopped=watched.stopped is not None)
+            ended_early = watched.stopped is not None or process.returncode != 0
+            looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             if watched.stopped == "memory":
                 spec.log.feed(f"\n[stopped at {format_size(watched.usage.memory_bytes)} of memory]\n".encode())
             return Outcome(

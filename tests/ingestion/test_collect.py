@@ -31,7 +31,7 @@ class Box:
         self.collector.look(self.descriptor, seconds)
 
     def end(self, seconds, *, stopped=False):
-        self.collector.last_look(self.descriptor, seconds, stopped=stopped)
+        self.collector.last_look(self.descriptor, seconds, ended_early=stopped)
         return self.collector.predictions()
 
 

@@ -1,0 +1,96 @@
+"""Which word and which sentence a run gets, for each way in which it can end."""
+
+import os
+
+import pytest
+
+from ingestion.budget import GIB, MIB, Budget
+from ingestion.collect import Collector, Expected
+from ingestion.sandbox.base import Outcome, Usage
+from ingestion.verdict import judge
+
+BUDGET = Budget(wall_seconds=60, cores=2, memory_bytes=2 * GIB)
+
+
+@pytest.fixture
+def verdict_of(tmp_path):
+    """The verdict on an outcome, with or without a complete prediction."""
+
+    def verdict_of(*, predicted, any_time=True, log_tail="", **outcome):
+        output, keep = tmp_path / "output", tmp_path / "keep"
+        output.mkdir()
+        keep.mkdir()
+        if predicted:
+            (output / "iris_test.predict").write_text("1\n")
+        collector = Collector(Expected("iris", {"test": 1}, 1), keep, 60.0, any_time=any_time)
+        descriptor = os.open(output, os.O_RDONLY)
+        collector.last_look(descriptor, 1.0, ended_early=False)
+        os.close(descriptor)
+        fields = {"exit_code": 0, "stopped": None, "usage": Usage(), **outcome}
+        options = {"log_tail": log_tail, "output_bytes": 64 * MIB, "any_time": any_time}
+        return judge(Outcome(**fields), collector, BUDGET, **options)
+
+    return verdict_of
+
+
+STOPPED = {"exit_code": None, "stopped": "time"}
+KILLED = {"exit_code": 137, "memory_killed": True}
+CHILD_KILLED = {"exit_code": 0, "memory_killed": True}
+FULL = {"exit_code": 1, "output_full": True}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "predicted", "status", "reason", "stopped"),
+    [
+        ({}, True, "ok", None, None),
+        ({}, False, "failed", "no_predictions", None),
+        (STOPPED, True, "ok", "timed_out", "time"),
+        (STOPPED, False, "failed", "timed_out", "time"),
+        (KILLED, True, "ok", "out_of_memory", "memory"),
+        (KILLED, False, "failed", "out_of_memory", "memory"),
+        (CHILD_KILLED, True, "ok", "out_of_memory", None),
+        (CHILD_KILLED, False, "failed", "out_of_memory", None),
+        (FULL, True, "failed", "output_too_large", None),
+        (FULL, False, "failed", "output_too_large", None),
+        ({"output_full": True}, True, "ok", None, None),
+        ({"output_full": True}, False, "failed", "output_too_large", None),
+        ({"exit_code": 1}, True, "failed", "crashed", None),
+        ({"exit_code": 137}, False, "failed", "crashed", None),
+        ({"exit_code": None, "stopped": "cancelled"}, True, "failed", "cancelled", "cancelled"),
+    ],
+)
+def test_each_end_has_its_word(verdict_of, outcome, predicted, status, reason, stopped):
+    verdict = verdict_of(predicted=predicted, **outcome)
+    assert (verdict.status, verdict.reason, verdict.stopped) == (status, reason, stopped)
+    assert verdict.sentence.endswith(".")
+
+
+def test_without_the_any_time_rule_a_stop_is_a_failure(verdict_of):
+    verdict = verdict_of(predicted=True, any_time=False, **STOPPED)
+    assert (verdict.status, verdict.reason) == ("failed", "timed_out")
+
+
+def test_without_the_any_time_rule_the_end_of_memory_is_one_too(verdict_of):
+    assert verdict_of(predicted=True, any_time=False, **KILLED).status == "failed"
+
+
+def test_the_limit_that_bit_is_named(verdict_of):
+    assert "60 seconds" in verdict_of(predicted=False, **STOPPED).sentence
+
+
+def test_the_memory_that_bit_is_named(verdict_of):
+    assert "2 GiB" in verdict_of(predicted=False, **KILLED).sentence
+
+
+def test_the_programs_last_lines_follow_its_exit_code(verdict_of):
+    sentence = verdict_of(predicted=False, exit_code=3, log_tail="one\n\ntwo").sentence
+    assert "exit code 3" in sentence and sentence.endswith("Its last lines: one\ntwo")
+
+
+def test_a_limit_of_processes_is_named(verdict_of):
+    sentence = verdict_of(predicted=False, exit_code=1, processes_full=True).sentence
+    assert "512 processes and threads" in sentence
+
+
+def test_a_signal_is_named(verdict_of):
+    assert "SIGSEGV" in verdict_of(predicted=False, exit_code=139).sentence
