@@ -27,7 +27,6 @@ from submissions.models.submission import quota_left
 
 PEOPLE = ("organizer", "participant", "admin")
 ENTRANTS = ("participant", "linear", "neighbours")
-SEED = 2015
 OPEN_DAYS = 60
 FINAL_DAYS = 7
 # Characters that cannot be taken for one another when somebody types the password from the screen.
@@ -101,7 +100,7 @@ class Demo:
     def folders(self) -> list[Path]:
         """The five datasets with their solutions, built only when something needs them."""
         if self._folders is None:
-            self._folders = build_demo_datasets(self.scratch / "datasets", SEED)
+            self._folders = build_demo_datasets(self.scratch / "datasets")
         return self._folders
 
     def competition(self) -> Competition:
@@ -133,7 +132,8 @@ class Demo:
         found = Dataset.objects.filter(owner=owner, slug=folder.name).first()
         if found is not None and found.current is not None:
             return found
-        report = import_dataset(folder, owner=owner, title=about.title, description=about.description)
+        description = f"{about.description} Source: {about.origin}."
+        report = import_dataset(folder, owner=owner, title=about.title, description=description)
         if report.dataset is None:
             problems = "; ".join(f"{problem.place}: {problem.message}" for problem in report.errors)
             raise RuntimeError(f"the demo dataset {folder.name} is not in order: {problems}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-TIME_BUDGET = 20
+TIME_BUDGET = 10
 
 
 def write_datasets(folder: Path) -> list[Path]:
