@@ -92,14 +92,18 @@ def score_run(run_id: int) -> None:
     """Score one collected run: compare-and-set to scoring, compute, store scores and ranks in one transaction."""
     run = Run.objects.select_related("dataset_version", "task", "submission__phase").filter(pk=run_id).first()
     deadline = timezone.now() + settings.SCORING_LEASE
-    if run is None or not move(
+    if run is None:
+        return
+    claimed = move(
         run,
         RunState.COLLECTED,
         RunState.SCORING,
         deadline=deadline,
         scoring_tries=run.scoring_tries + 1,
-        sentence="Is being scored.",
-    ):
+        # A run that was stopped keeps the sentence that says so.
+        sentence=run.sentence if run.reason else "Is being scored.",
+    )
+    if not claimed:
         return
     try:
         predictions = counting_predictions(run)

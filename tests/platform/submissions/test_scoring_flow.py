@@ -215,3 +215,13 @@ def test_reading_the_rows_of_a_board_is_one_query(phase, tmp_path, django_assert
         score_all(submit_results(phase, name, tmp_path, GOOD))
     with django_assert_num_queries(1):
         assert [row.entrant.name for row in board.rows(phase, timezone.now())] == ["alice", "bob"]
+
+
+def test_a_run_that_was_stopped_but_counts_keeps_its_note_and_its_sentence(phase):
+    run = collected(phase, {("valid", 0): make.column(GOOD), ("test", 0): make.column([0.5] * 6)})
+    Run.objects.filter(pk=run.pk).update(reason="timed_out", sentence="The program was stopped at 10 seconds.")
+    score_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.reason) == (RunState.FINISHED, "timed_out")
+    assert run.sentence == "The program was stopped at 10 seconds."
+    assert run_view(run, viewer_is_organizer=False, now=timezone.now()).stopped
