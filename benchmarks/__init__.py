@@ -1,0 +1,1 @@
+"""Measurements beside other people's programs; run by hand, never a part of the tests."""
