@@ -29,6 +29,8 @@ PEOPLE = ("organizer", "participant", "admin")
 ENTRANTS = ("participant", "linear", "neighbours")
 OPEN_DAYS = 60
 FINAL_DAYS = 7
+# Longer than the datasets ask for: a laptop that does other things too should still show a full board.
+WALL_SECONDS = 30.0
 # Characters that cannot be taken for one another when somebody types the password from the screen.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
@@ -210,6 +212,7 @@ def make_phases(competition: Competition, datasets: list[Dataset], now: dt.datet
         description=texts.TWEAKATHON,
         opens_at=opens,
         closes_at=closes,
+        wall_seconds=WALL_SECONDS,
     )
     for order, dataset in enumerate(datasets):
         Task.objects.create(phase=tweakathon, dataset=dataset, order=order)
