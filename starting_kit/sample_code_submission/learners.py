@@ -96,8 +96,9 @@ class Forest:
 class Boosting:
     """Histogram gradient boosting, one model for each label or number where there are several."""
 
-    def __init__(self, goal, *, rate=0.1, leaves=31, leaf=20, columns=1.0, seed=0):
+    def __init__(self, goal, *, rate=0.1, leaves=31, leaf=20, columns=1.0, seed=0, seconds=None):
         self.goal = goal
+        self.seconds = seconds
         self.size = 0
         self.settings = {
             "learning_rate": rate,
@@ -117,17 +118,23 @@ class Boosting:
         return HistGradientBoostingClassifier(**self.settings)
 
     def grow(self, X, Y, size):
-        """Add rounds until there are `size`."""
+        """Add rounds until there are `size`, or the time given is over.
+
+        Rounds are added in doubling portions, since on a busy machine a round can take a hundred times as long.
+        """
+        ends = time.monotonic() + self.seconds if self.seconds else np.inf
         self.frequencies = Y.mean(axis=0)
         if self.goal.kind == "multiclass":
             columns = {0: Y.argmax(axis=1)}
         else:
             columns = {c: Y[:, c] for c in range(Y.shape[1]) if Y[:, c].min() < Y[:, c].max()}
-        for column, target in columns.items():
-            model = self.models.setdefault(column, self._new())
-            model.set_params(max_iter=size)
-            model.fit(X, target)
-        self.size = size
+        while self.size < size and time.monotonic() < ends:
+            portion = min(size, max(4, 2 * self.size))
+            for column, target in columns.items():
+                model = self.models.setdefault(column, self._new())
+                model.set_params(max_iter=portion)
+                model.fit(X, target)
+            self.size = portion
 
     def estimate(self, X):
         """Return estimates (n, c); a label with one value keeps its frequency."""

@@ -144,7 +144,7 @@ class Model(BaseModel):
             goal,
             self.splits[0],
             tree_seconds=pace,
-            linear_seconds=max(0.5, 0.08 * self.budget / len(self.splits)),
+            limit_seconds=max(0.5, 0.08 * self.budget / len(self.splits)),
             tree_bytes=0.03 * self.memory / len(self.splits),
             seed=self.seed,
         )
@@ -311,7 +311,7 @@ class Whole:
         old = learners[0] if learners and isinstance(learners[0], Forest) else None
         learner = old or candidate.recipe.make(seed)
         share = 1.0 if old is None else 1.0 - old.size / size
-        if isinstance(learner, Linear):
+        if not isinstance(learner, Forest):
             learner.seconds = seconds
         table = candidate.recipe.view(self.whole)
         learner.grow(table, self.whole.Y, size)

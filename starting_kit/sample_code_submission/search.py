@@ -108,9 +108,10 @@ class Candidate:
             learner.grow(self.recipe.view(split), split.Y, size)
             if len(split.judge):
                 parts.append(learner.estimate(self.recipe.judge_view(split)))
-        self.seconds_per_unit = (time.monotonic() - began) / max(1, size - self.size)
-        self.size = size
-        self.done = size >= self.recipe.most
+        reached = min(learner.size for learner in self.learners)
+        self.seconds_per_unit = (time.monotonic() - began) / max(1, reached - self.size)
+        self.done = size >= self.recipe.most or reached < size  # it ran out of its time
+        self.size = size = reached
         if not parts:
             self.judged, self.loss, self.best_size = None, 0.0, size
             return
@@ -190,7 +191,7 @@ def time_of_a_tree(goal, split, seed):
     return (time.monotonic() - began) / 6 * (rows / len(kept)) ** 1.1
 
 
-def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
+def recipes(goal, split, *, tree_seconds, limit_seconds, tree_bytes, seed):
     """Return the recipes to try, the quickest first; those on few columns come after forests named them."""
     rows, columns = split.narrow.shape
     outputs = 1 if goal.kind == "binary" else goal.Y.shape[1]
@@ -203,10 +204,11 @@ def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
         return lambda n: Forest(goal, seed=seed + 1000 * n, **settings)
 
     def boosting(**settings):
-        return lambda n: Boosting(goal, seed=seed + 1000 * n, **settings)
+        limit = 1.5 * limit_seconds
+        return lambda n: Boosting(goal, seed=seed + 1000 * n, seconds=limit, **settings)
 
     def linear(strength):
-        return lambda n: Linear(goal, strength=strength, seconds=linear_seconds)
+        return lambda n: Linear(goal, strength=strength, seconds=limit_seconds)
 
     def round_cost(used):
         return outputs * (rows * used * 1.5e-8 + used * 6e-5 + 2e-3) / tree_seconds
@@ -218,7 +220,7 @@ def recipes(goal, split, *, tree_seconds, linear_seconds, tree_bytes, seed):
     strengths = (1e-5, 1e-3) if sparse.issparse(split.wide) else (1e-3, 1e-1)
     cells = split.wide.nnz if sparse.issparse(split.wide) else split.wide.size
     iteration = (cells * 4e-9 + rows * 3e-8 + split.wide.shape[1] * 3e-7) * outputs + 1e-3
-    iteration = min(iteration, linear_seconds / 40)
+    iteration = min(iteration, limit_seconds / 40)
     steps = {"wide": True, "sizes": (40, 320), "cost": iteration / tree_seconds}
     found = [
         Recipe("linear", linear(strengths[0]), **steps),

@@ -1,0 +1,149 @@
+"""kit.py runs, checks and packs as a participant would use it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingestion.archive import open_archive, recognise
+
+KIT = Path(__file__).resolve().parents[2] / "starting_kit"
+LINEAR = KIT / "sample_linear_submission"
+
+
+def kit(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run kit.py in a folder, with nothing of this checkout on Python's path."""
+    environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(cwd)}
+    command = [sys.executable, str(KIT / "kit.py"), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def fields(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert isinstance(found, dict)
+    return found
+
+
+def submission(folder: Path, source: str) -> Path:
+    folder.mkdir()
+    (folder / "model.py").write_text(source)
+    return folder
+
+
+CONSTANT = """
+import numpy as np
+class Model:
+    def __init__(self, info): self.columns = int(info["target_num"])
+    def fit(self, X, y):
+        for self.value in (0.1, 0.5):
+            yield
+    def predict(self, X): return np.full((X.shape[0], self.columns), self.value){more}
+"""
+
+
+def test_run_scores_every_part_of_the_sample_data_with_errors(tmp_path: Path) -> None:
+    done = kit("run", "--submission", LINEAR, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "has all rights of your user" in done.stderr
+    runs = {one["dataset"]: one for one in fields(done)["runs"]}
+    assert set(runs) == {"iris", "patients"}
+    for one in runs.values():
+        assert one["status"] == "ok"
+        for part in ("valid", "test"):
+            assert 0.1 < one["scores"][part]["value"] < 1 and one["scores"][part]["stderr"] > 0
+    assert (tmp_path / "kit_output" / "iris" / "iris_test.predict").is_file()
+
+
+def test_run_prints_a_table_with_the_times_of_each_prediction(tmp_path: Path) -> None:
+    folder = submission(tmp_path / "constant", CONSTANT.format(more=""))
+    done = kit("run", "--submission", folder, "--dataset", KIT / "sample_data" / "iris", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in done.stdout.splitlines() if line.startswith("iris") and " test " in line)
+    assert re.search(r"BAC +0\.0000 ± 0\.0000 .* \d\.\d s 0\.000", row)
+
+
+def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
+    done = kit("check", LINEAR, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = fields(done)
+    assert found["ok"] and found["kind"] == "code"
+    assert any("predicts once, at its end" in one["text"] for one in found["findings"])
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("class Model(:\n", "model.py line 1"),
+        ("class Forecaster:\n    pass\n", "defines no class Model"),
+        ("class Model:\n    def fit(self, X, y): pass\n", "has no method predict"),
+    ],
+    ids=["a syntax error", "no class Model", "no predict"],
+)
+def test_check_tells_what_is_wrong_without_running_it(tmp_path: Path, source: str, expected: str) -> None:
+    done = kit("check", submission(tmp_path / "wrong", source), cwd=tmp_path)
+    assert done.returncode == 1
+    assert expected in done.stdout and "FAULT" in done.stdout
+    assert "unconfined" not in done.stderr
+
+
+def test_check_runs_it_shortly_and_tells_of_a_crash_and_of_clipped_values(tmp_path: Path) -> None:
+    crash = submission(tmp_path / "crash", CONSTANT.format(more="[:3]"))
+    done = kit("check", crash, "--dataset", KIT / "sample_data" / "iris", cwd=tmp_path)
+    assert done.returncode == 1 and "shape (3, 3)" in done.stdout
+    large = submission(tmp_path / "large", CONSTANT.format(more=" * 7"))
+    done = kit("check", large, "--dataset", KIT / "sample_data" / "iris", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert any("clipped" in one["text"] for one in fields(done)["findings"])
+
+
+def test_check_reads_results_and_names_the_line_at_fault(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "madam_valid.predict").write_text("0.1\n0.9\n")
+    (results / "madam_test.predict").write_text("0.1\nhello\n")
+    done = kit("check", results, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "results for madam" in done.stdout and "madam_test.predict, line 2" in done.stdout
+
+
+def test_pack_makes_the_same_zip_twice_and_the_door_accepts_it(tmp_path: Path) -> None:
+    source = tmp_path / "mine"
+    shutil.copytree(LINEAR, source)
+    (source / "__pycache__").mkdir()
+    (source / "__pycache__" / "model.pyc").write_bytes(b"x")
+    done = kit("pack", source, cwd=tmp_path)
+    assert done.returncode == 0 and "Upload mine.zip" in done.stderr
+    first = (tmp_path / "mine.zip").read_bytes()
+    kit("pack", source, "-o", "again.zip", cwd=tmp_path)
+    assert (tmp_path / "again.zip").read_bytes() == first
+    contents = open_archive(tmp_path / "mine.zip", tmp_path / "open")
+    assert contents.files == ("model.py",)
+    assert recognise(contents, []).interface == "model"
+
+
+def test_pack_refuses_what_the_server_would_refuse_and_leaves_no_zip(tmp_path: Path) -> None:
+    empty = tmp_path / "notes"
+    empty.mkdir()
+    (empty / "notes.txt").write_text("to do")
+    done = kit("pack", empty, "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no model.py" in fields(done)["message"]
+    assert not (tmp_path / "notes.zip").exists()
+
+
+def test_a_dataset_or_submission_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+    done = kit("run", "--dataset", tmp_path, cwd=tmp_path)
+    assert done.returncode == 1 and "There is no dataset in" in done.stderr
+    done = kit("check", tmp_path / "nothing.zip", cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
+        pass
+    done = kit("check", tmp_path / "empty.zip", cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
