@@ -7,13 +7,13 @@ from pathlib import Path
 
 from django.conf import settings
 
+from starting_kit.bundle import build_kit
+
 SOURCES = ("starting_kit", "ingestion", "scoring")
 
 
 def kit_archive() -> Path:
     """The path of the zip; it is built when the kit's sources changed since it was last asked for."""
-    from starting_kit.bundle import build_kit  # only this needs the kit's sources; the site starts without
-
     folder = settings.PODIUM_HOME / "starting_kit"
     folder.mkdir(mode=0o700, exist_ok=True)
     archive = folder / f"podium_starting_kit-{_fingerprint()}.zip"

@@ -9,6 +9,7 @@ SUBMISSION = ONE + "submissions/<int:submission_id>/"
 
 urlpatterns = [
     path("", site.home, name="home"),
+    path("favicon.ico", site.icon, name="icon"),
     path("competitions/", site.competition_list, name="competitions"),
     path(ONE, competition.overview, name="competition"),
     path(ONE + "phases/", competition.phases, name="phases"),

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -43,6 +44,12 @@ def cards(request: HttpRequest) -> list[Card]:
             state = "closed"
         made.append(Card(competition, current, state, competition.people))
     return made
+
+
+@require_safe
+def icon(request: HttpRequest) -> HttpResponse:
+    """Where browsers look for the icon on pages that name none, such as the admin and plain text."""
+    return redirect(static("podium/icon.svg"), permanent=True)
 
 
 @require_safe

@@ -13,9 +13,13 @@ LOGIN = {"anonymous": 302}
 OWN = {**dict.fromkeys(ROLES, 200), **LOGIN, "stranger": 404, "other": 404}
 POSTED = {**dict.fromkeys(ROLES, 302)}
 
+OF_SITE = ("home", "icon", "competitions")
+OF_SUBMISSION = ("submission", "cancel_submission", "submission_archive")
+
 # Name of the address: method, what each role gets. The submission is the participant's.
 TABLE = {
     "home": ("get", PUBLIC),
+    "icon": ("get", dict.fromkeys(ROLES, 301)),
     "competitions": ("get", PUBLIC),
     "competition": ("get", PUBLIC),
     "phases": ("get", PUBLIC),
@@ -47,12 +51,7 @@ def address(world, name):
         "run_log": {"submission_id": world.submission.pk, "run_id": world.run.pk},
         **{name: {"submission_id": world.submission.pk} for name in OF_SUBMISSION},
     }.get(name, {})
-    return reverse(
-        name, kwargs={} if name in ("home", "competitions") else {"slug": world.contest.slug, **arguments}
-    )
-
-
-OF_SUBMISSION = ("submission", "cancel_submission", "submission_archive")
+    return reverse(name, kwargs={} if name in OF_SITE else {"slug": world.contest.slug, **arguments})
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +86,7 @@ def test_each_role_gets_what_the_table_says(world, name):
     assert got == expected
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in ("home", "competitions")])
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in OF_SITE])
 def test_a_draft_does_not_exist_but_for_its_organizers(world, name):
     world.contest.state = "draft"
     world.contest.save()

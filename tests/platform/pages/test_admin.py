@@ -5,6 +5,8 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import User
+from competitions.models import Competition, Entrant, Participant, Phase, Round
 from datasets.models import DatasetVersion
 from leaderboards.models import LeaderboardRow
 from submissions.models import Attempt, Prediction, Run, Score, Submission
@@ -26,6 +28,11 @@ def test_a_superuser_opens_every_list_and_every_entry(world, model):
     entry = model.objects.first()
     if entry is not None:
         assert client.get(address(model, "change", entry.pk)).status_code == 200
+
+
+@pytest.mark.parametrize("model", [User, Competition, Round, Phase, Participant, Entrant])
+def test_a_superuser_can_make_what_no_command_makes(world, model):
+    assert world.client("superuser").get(address(model, "add")).status_code == 200
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -140,6 +140,12 @@
   function keepReadersPlace() {
     let kept = [];
     document.addEventListener("htmx:beforeSwap", (event) => {
+      const answeredFrom = event.detail.xhr.responseURL || "";
+      if (answeredFrom.includes("/accounts/login/")) {
+        event.detail.shouldSwap = false; // the session has ended: the whole page goes to the login
+        window.location.reload();
+        return;
+      }
       kept = Array.from(event.detail.target.querySelectorAll("details[id], pre[id], .table-frame[id]")).map((element) => ({
         id: element.id,
         open: element.open,

@@ -1,0 +1,84 @@
+"""A real Chromium, and pages that note every complaint and every request that leaves the site."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+# Playwright's synchronous API runs an event loop in this thread, and Django would take it for an async caller.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def chromium_path() -> str | None:
+    """Where Chromium is; `PODIUM_CHROMIUM` names another place."""
+    named = os.environ.get("PODIUM_CHROMIUM") or shutil.which("chromium")
+    return next((path for path in (named, *CHROMIUM) if path and Path(path).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Complaints(list[str]):
+    """What a page did that it must not do."""
+
+    def watch(self, page: Page, origin: str) -> Page:
+        """Note errors of scripts, the console (so also violations of the policy) and foreign requests."""
+        page.on("pageerror", lambda error: self.append(f"script error: {error}"))
+        page.on("console", lambda line: line.type in ("error", "warning") and self.append(f"console: {line.text}"))
+        page.on("request", lambda request: self._check(request.url, origin))
+        return page
+
+    def _check(self, url: str, origin: str) -> None:
+        if not url.startswith((origin + "/", "data:")):
+            self.append(f"request to another host: {url}")
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """The complaints of a test's pages; a test that leaves some fails."""
+    noted = Complaints()
+    yield noted
+    assert noted == []
+
+
+@pytest.fixture
+def open_page(browser, live_server, complaints) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a fresh context, logged in as `user` where one is given."""
+    contexts: list[BrowserContext] = []
+
+    def opened(user=None, **options) -> Page:
+        options = {"viewport": {"width": 1280, "height": 900}, **options}
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = complaints.watch(context.new_page(), live_server.url)
+        if user is not None:
+            log_in(page, user.username)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def log_in(page: Page, username: str, password: str = "correct horse battery") -> None:
+    """Log in through the form, as a person does."""
+    page.goto("/accounts/login/")
+    page.get_by_label("Username or e-mail").fill(username)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/competitions/**")
