@@ -16,7 +16,7 @@ from ingestion.budget import Budget, format_size, parse_size
 from ingestion.program.data import Dataset
 from ingestion.program.text import DataError
 from ingestion.runner import Progress, RunRequest, run
-from ingestion.sandbox import SANDBOXES, NoSandbox, choose_sandbox
+from ingestion.sandbox import SANDBOXES, NoSandbox, SandboxError, choose_sandbox
 from ingestion.verdict import RunResult
 
 OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = _run(options)
     except NoSandbox as error:
         result = RunResult("failed", "infrastructure", f"{error} Mend it with: {error.mend}".strip())
+    except SandboxError as error:
+        result = RunResult("failed", "infrastructure", f"The sandbox failed: {error}.")
     _tell(result, as_json=options.json)
     if result.status == "ok":
         return OK

@@ -40,7 +40,7 @@ from ingestion.sandbox.bubblewrap_tree import PYTHON, SEARCH_PATH, Tree, sandbox
 from ingestion.sandbox.cpus import reserved
 from ingestion.sandbox.log import BoundedLog
 from ingestion.sandbox.output import is_full, open_folder
-from ingestion.sandbox.processes import Family, PipeReader, memory_of, shared_out_memory_of
+from ingestion.sandbox.processes import Family, PipeReader, Process, memory_of, shared_out_memory_of
 from ingestion.sandbox.seccomp import SeccompError, compiled_filter
 
 OPEN_FILES = 4096
@@ -221,7 +221,7 @@ def _make_group(spec: SandboxSpec, cpus: str | None) -> cgroups.Group | None:
 
 @dataclass
 class _Launched:
-    """The launcher, waiting for its word to start. `places`: descriptors of output, /tmp and /dev/shm."""
+    """The launcher, waiting for its word to start. `places`: descriptors of output, /tmp and /dev/shm, or -1."""
 
     process: subprocess.Popen[bytes]
     places: tuple[int, int, int]
@@ -252,6 +252,8 @@ class _Launched:
             if descriptor >= 0:
                 os.close(descriptor)
         self.status.close()
+        self.output.close()
+        self.output.close()
 
 
 def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) -> _Launched:
@@ -259,36 +261,37 @@ def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) ->
     tree = Tree(spec)
     word_reading, word_writing = os.pipe()
     status_reading, status_writing = os.pipe()
-    filter_descriptor = _memory_file(compiled_filter())
-    command = _command(spec, tree, group, cpus, status=status_writing, seccomp=filter_descriptor)
+    filter_descriptor = _memory_file("podium-seccomp", compiled_filter())
+    # By descriptor: /proc/1/cmdline inside shows the command line, and host paths are nobody's business there.
+    options = [*_bwrap_options(spec, status=status_writing, seccomp=filter_descriptor), *tree.arguments()]
+    arguments = _memory_file("podium-arguments", b"".join(option.encode() + b"\0" for option in options))
+    command = _command(spec, tree, group, cpus, status=status_writing, arguments=arguments)
     try:
         process = subprocess.Popen(
             command,
             stdin=word_reading,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(status_writing, filter_descriptor),
+            pass_fds=(status_writing, filter_descriptor, arguments),
             start_new_session=True,
             cwd="/",
             env={"PATH": SEARCH_PATH},
         )
     finally:
-        for descriptor in (word_reading, status_writing, filter_descriptor):
+        for descriptor in (word_reading, status_writing, filter_descriptor, arguments):
             os.close(descriptor)
-    status = os.fdopen(status_reading, "rb")
+    launched = _Launched(process, (-1, -1, -1), os.fdopen(status_reading, "rb"), word_writing)
     try:
-        _await_ready(process, status)
-        places = _open_places(process.pid, tree)
+        _await_ready(process, launched.status)
+        launched.places = _open_places(process.pid, tree)
         if group is not None:
             for file in group.join_files():
                 file.write_text(f"{process.pid}\n")
     except BaseException:
-        os.close(word_writing)
-        status.close()
         process.kill()
-        process.wait()
+        launched.close()
         raise
-    return _Launched(process, places, status, word_writing)
+    return launched
 
 
 def _await_ready(process: subprocess.Popen[bytes], status: IO[bytes]) -> None:
@@ -315,51 +318,51 @@ def _open_places(pid: int, tree: Tree) -> tuple[int, int, int]:
     return output, temporary, shared
 
 
-def _memory_file(content: bytes) -> int:
-    descriptor = os.memfd_create("podium-seccomp")
+def _memory_file(name: str, content: bytes) -> int:
+    descriptor = os.memfd_create(name)
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
 
 def _command(
-    spec: SandboxSpec,
-    tree: Tree,
-    group: cgroups.Group | None,
-    cpus: str | None,
-    *,
-    status: int,
-    seccomp: int,
+    spec: SandboxSpec, tree: Tree, group: cgroups.Group | None, cpus: str | None, *, status: int, arguments: int
 ) -> list[str]:
     """The whole line: unshare, the shell that mounts, bwrap, the programs that drop rights, the program."""
-    as_root = os.geteuid() == 0
     output, temporary, shared = (str(path) for path in tree.mounted)
     unshare = ["unshare", "--mount", "--propagation", "private"]
-    if not as_root:
-        unshare += ["--user", "--map-root-user"]
-    setup = ["sh", "-c", _SETUP, "sh", tree.output_options, output, tree.temporary_options, temporary, shared]
-    setup.append(str(status))
-    bwrap = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    bwrap += ["--die-with-parent", "--new-session", "--hostname", "podium", "--clearenv", "--cap-drop", "ALL"]
-    bwrap += ["--json-status-fd", str(status), "--seccomp", str(seccomp)]
     drop: list[str] = []
-    user = str(sandbox_user())
-    if as_root:
-        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
-            bwrap += ["--cap-add", capability]
+    if os.geteuid() == 0:
+        user = str(sandbox_user())
         drop = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--no-new-privs"]
         drop += ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
     else:
-        bwrap += ["--unshare-user", "--uid", user, "--gid", user]
-    for name, value in {**spec.environment, "PATH": SEARCH_PATH}.items():
-        bwrap += ["--setenv", name, value]
-    bwrap += [*tree.arguments(), "--chdir", Places().submission, "--"]
+        unshare += ["--user", "--map-root-user"]
+    setup = ["sh", "-c", _SETUP, "sh", tree.output_options, output, tree.temporary_options, temporary, shared]
+    bwrap = ["bwrap", "--args", str(arguments), "--"]
     file_bytes = max(spec.output_bytes, spec.temporary_bytes)
     limits = ["prlimit", "--core=0:0", f"--nofile={OPEN_FILES}:{OPEN_FILES}", f"--fsize={file_bytes}:{file_bytes}"]
     if group is None:
         limits.append(f"--nproc={spec.budget.processes}:{spec.budget.processes}")
     pinned = ["taskset", "--cpu-list", cpus] if group is None and cpus and shutil.which("taskset") else []
-    return [*unshare, *setup, *bwrap, *drop, *limits, "--", *pinned, *spec.command]
+    return [*unshare, *setup, str(status), *bwrap, *drop, *limits, "--", *pinned, *spec.command]
+
+
+def _bwrap_options(spec: SandboxSpec, *, status: int, seccomp: int) -> list[str]:
+    """bwrap's options apart from the tree: namespaces, rights, environment."""
+    options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    options += ["--die-with-parent", "--new-session", "--hostname", "podium", "--clearenv", "--cap-drop", "ALL"]
+    options += ["--json-status-fd", str(status), "--seccomp", str(seccomp), "--chdir", Places().submission]
+    if os.geteuid() == 0:
+        # setpriv needs these three to become another user, and drops them with the rest.
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
+            options += ["--cap-add", capability]
+    else:
+        user = str(sandbox_user())
+        options += ["--unshare-user", "--uid", user, "--gid", user]
+    for name, value in {**spec.environment, "PATH": SEARCH_PATH}.items():
+        options += ["--setenv", name, value]
+    return options
 
 
 class _Program:
@@ -371,6 +374,7 @@ class _Program:
         self._family = Family(launched.process.pid)
         self._limit = limit
         self._relieved = False
+        self._ended, self._ended_until = 0, 0.0
         self._last = Measurement()
 
     def wait(self, seconds: float) -> bool:
@@ -413,13 +417,25 @@ class _Program:
         if sum(exact.values()) + in_places <= self._limit:
             return True
         largest = max(exact, key=lambda pid: exact[pid], default=0)
-        # The first three are the launcher (now bwrap), the first process of the namespace, and the program.
-        if self._relieved or largest in [one.pid for one in members[:3]] or in_places > self._limit // 2:
+        if self._relieved:
+            return largest == self._ended and time.monotonic() < self._ended_until
+        if largest in _trunk(members) or in_places > self._limit // 2:
             return False
-        self._relieved = True
+        self._relieved, self._ended, self._ended_until = True, largest, time.monotonic() + 1.0
         with contextlib.suppress(ProcessLookupError):
             os.kill(largest, signal.SIGKILL)
         return True
+
+
+def _trunk(members: list[Process]) -> set[int]:
+    """bwrap, the first process of its namespace, and the program: the eldest child of that one."""
+    if not members:
+        return set()
+    root = members[0].pid
+    first = {one.pid for one in members if one.parent == root}
+    children = [one for one in members if one.parent in first]
+    eldest = {one.pid for one in sorted(children, key=lambda one: (int(one.born), one.pid))[:1]}
+    return {root} | first | eldest
 
 
 def _used(place: int) -> int:

@@ -163,23 +163,30 @@ class DockerSandbox(Sandbox):
             _remove(container)
 
     def clean_stale(self, owner: str | None = None) -> list[str]:
-        """Remove containers, volumes and mounts of runs whose worker is dead."""
+        """Remove containers, volumes and mounts of runs whose worker is dead. Raises SandboxError."""
         import docker.errors
+        import requests
 
-        removed = []
+        try:
+            removed = self._remove_stale(owner)
+        except (docker.errors.DockerException, requests.RequestException) as error:
+            raise SandboxError(f"the Docker engine failed: {' '.join(str(error).split())[:400]}") from error
+        return [*removed, *super().clean_stale(owner)]
+
+    def _remove_stale(self, owner: str | None) -> list[str]:
         wanted = ["podium.run", f"podium.host={socket.gethostname()}"]
         if owner is not None:
             wanted.append(f"podium.owner={owner}")
+        removed = []
         for container in self.client.containers.list(all=True, filters={"label": wanted}):
             if not scratch.is_alive(Path(container.labels["podium.run"])):
                 _remove(container)
                 removed.append(f"Removed the container {container.name} of a run whose worker is gone.")
         for volume in self.client.volumes.list(filters={"label": wanted}):
             if not scratch.is_alive(Path(volume.attrs["Labels"]["podium.run"])):
-                with contextlib.suppress(docker.errors.APIError):
-                    volume.remove(force=True)
-                    removed.append(f"Removed the volume {volume.name} of a run whose worker is gone.")
-        return [*removed, *super().clean_stale(owner)]
+                volume.remove(force=True)
+                removed.append(f"Removed the volume {volume.name} of a run whose worker is gone.")
+        return removed
 
 
 def labels(spec: SandboxSpec) -> dict[str, str]:

@@ -375,6 +375,8 @@ def test_labels_and_the_host_are_not_there(runner, tmp_path):
         for path in ({str(tmp_path)!r}, "/root/.bashrc", "/etc/shadow", "/var/run/docker.sock", "/home"):
             assert not os.access(path, os.R_OK) or not os.path.isdir(path) or not os.listdir(path), path
         assert "secret" not in open("/app/input_data/tiny_public.info").read()
+        told = "".join(open(f"/proc/{{pid}}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit())
+        assert "podium-run" not in told and "site-packages" not in told, told
         predict()
         """
     )
