@@ -119,12 +119,13 @@ def run_images(options: argparse.Namespace) -> int:
 
 def guarded(run: Callable[[], int]) -> int:
     """Run a command; what a person can mend becomes one line, everything else keeps its trace."""
+    from ingestion.sandbox import NoSandbox
     from operations.ports import NoFreePort
     from operations.supervisor import AlreadyRunning, Failing, StopAsked
 
     try:
         return run()
-    except (AlreadyRunning, NoFreePort, Failing, TimeoutError) as error:
+    except (AlreadyRunning, NoFreePort, NoSandbox, Failing, TimeoutError) as error:
         say(f"podium: {error}")
         return AT_FAULT
     except (StopAsked, KeyboardInterrupt):

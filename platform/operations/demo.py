@@ -75,21 +75,27 @@ def demo_sandbox() -> str:
     """Choose what the demo's submissions run in, and say so.
 
     Docker when an engine answers (its image is built where it is missing), else bubblewrap, else nothing: then
-    only the starting kit's own code is run.
+    only the starting kit's own code is run. Raises NoSandbox when PODIUM_SANDBOX asks for one that does not work.
     """
     from ingestion.sandbox import NoSandbox, choose_sandbox
 
-    asked = os.environ.get("PODIUM_SANDBOX")
-    if asked in (None, "", "docker") and docker_is_ready():
-        say("Submissions run in Docker.")
-        return "docker"
-    if asked not in (None, "", "docker"):
+    asked = os.environ.get("PODIUM_SANDBOX", "")
+    if asked in ("", "docker"):
+        why_not = docker_trouble()
+        if not why_not:
+            say("Submissions run in Docker.")
+            return "docker"
+        if asked:
+            raise NoSandbox(f"PODIUM_SANDBOX asks for docker. {why_not}")
+        say(f"{why_not} Trying bubblewrap.")
+    else:
+        choose_sandbox(asked)
         say(f"Submissions run in {asked}, because PODIUM_SANDBOX says so.")
-        return str(asked)
+        return asked
     try:
         choose_sandbox("bubblewrap")
     except NoSandbox as error:
-        say(f"There is no sandbox on this machine: no Docker engine, and {lower_first(str(error))}")
+        say(f"{error} So there is no sandbox on this machine.")
         say("The demo runs the starting kit's own code UNCONFINED. Uploads by anybody else are refused.")
         say(f"Install a sandbox with:  {UNCONFINED_MEND}   and start the demo again.")
         return "unconfined"
@@ -97,8 +103,8 @@ def demo_sandbox() -> str:
     return "bubblewrap"
 
 
-def docker_is_ready() -> bool:
-    """Whether Docker can run submissions, after building the image where that is all that was missing."""
+def docker_trouble() -> str:
+    """Why Docker cannot run submissions, after building the image where that was missing; empty when it can."""
     from django.conf import settings
 
     from ingestion.images import SANDBOX_IMAGE, ImageError, build_images
@@ -108,8 +114,7 @@ def docker_is_ready() -> bool:
     try:
         client = connect(timeout=20)
     except EngineError as error:
-        say(f"{error} Going on with bubblewrap.")
-        return False
+        return str(error)
     with contextlib.closing(client):
         is_there = bool(client.images.list(name=settings.SANDBOX_IMAGE))
     try:
@@ -118,15 +123,8 @@ def docker_is_ready() -> bool:
             build_images(progress=lambda text: say(f"  {text}"))
         choose_sandbox("docker")
     except (ImageError, NoSandbox) as error:
-        say(f"Docker answers, but cannot be used: {error} {getattr(error, 'mend', '')}".rstrip())
-        say("Going on with bubblewrap.")
-        return False
-    return True
-
-
-def lower_first(text: str) -> str:
-    """Return the text with a small first letter, to go on inside a sentence."""
-    return text[:1].lower() + text[1:]
+        return f"{error} {error.mend}".strip()
+    return ""
 
 
 def wait_for_worker(supervisor: Supervisor) -> None:
