@@ -134,7 +134,7 @@ class Model(BaseModel):
         goal, rows = self.goal, X.shape[0]
         self.blend = None
         cells = X.nnz if sparse.issparse(X) else X.size
-        several = 5 if cells <= 100_000 and rows <= 2000 else 3 if cells <= 1_000_000 and self.budget > 30 else 1
+        several = 5 if cells <= 100_000 and rows <= 2000 else 3 if cells <= 1_000_000 and self.budget > 120 else 1
         halves = rows_to_judge(goal, rows, self._chronological(), several, self.seed)
         new_table = self._new_table(X)
         self.splits = [Split(new_table, X, goal.Y, *half) for half in halves]
