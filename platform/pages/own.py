@@ -2,11 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Prefetch, QuerySet
 
 from competitions.models import Phase
+from pages.facts import is_revealed
 from submissions.dispatch import queue_positions
 from submissions.models import Attempt, Run, RunState, Submission
 from submissions.public import RunView, run_view
@@ -114,7 +115,13 @@ def _views(submission: Submission, viewer_is_organizer: bool, now: dt.datetime) 
     runs = list(submission.runs.all())
     for run in runs:
         run.submission = submission  # the public view reads the phase; without this it would query for it
-    return [(run, run_view(run, viewer_is_organizer=viewer_is_organizer, now=now)) for run in runs]
+    views = [run_view(run, viewer_is_organizer=viewer_is_organizer, now=now) for run in runs]
+    if not (viewer_is_organizer or is_revealed(submission.phase, now)):
+        views = [
+            replace(view, task=run.task.alias or f"Dataset {run.order + 1}")
+            for run, view in zip(runs, views, strict=True)
+        ]
+    return list(zip(runs, views, strict=True))
 
 
 def _is_concealed(submission: Submission, may_see_log: bool) -> bool:

@@ -90,7 +90,12 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
     phase = [shown.current] if shown.current else []
     tasks = facts.tasks_of(phase, shown.now, viewer_is_organizer=shown.is_organizer)
     named = [task.shown_name for task in tasks if task.is_revealed]
-    context = shown.context("rules", most_bytes=settings.MAX_ARCHIVE_BYTES, example_name=next(iter(named), "name"))
+    context = shown.context(
+        "rules",
+        submit_phases=[phase for phase in shown.phases if phase.takes_submissions],
+        most_bytes=settings.MAX_ARCHIVE_BYTES,
+        example_name=next(iter(named), "name"),
+    )
     return render(request, "competitions/rules.html", context)
 
 

@@ -25,7 +25,8 @@ from pages.views.submissions import list_context, own_submissions
 from submissions import actions
 
 FORM_BYTES = 2**20  # what the form may hold beside the archive
-DRAIN_BYTES = 2**20
+DRAINED_ARCHIVES = 4  # how many largest archives a refused client may send until it is cut off
+DRAIN_BLOCK = 2**20
 
 
 @csrf_exempt
@@ -112,13 +113,14 @@ def told(request: HttpRequest, shown: frame.Frame, refused: Refused) -> HttpResp
 
 
 def drain(request: HttpRequest) -> None:
-    """Read what a refused client still sends, up to the largest archive, and throw it away.
+    """Read what a refused client still sends, up to a bound, and throw it away.
 
     A server that closes while its client is sending resets the connection, and the answer is lost.
     """
-    left = min(int(request.META.get("CONTENT_LENGTH") or 0), settings.MAX_ARCHIVE_BYTES + FORM_BYTES)
+    most = DRAINED_ARCHIVES * settings.MAX_ARCHIVE_BYTES
+    left = min(int(request.META.get("CONTENT_LENGTH") or 0), most)
     while left > 0:
-        block = request.read(min(left, DRAIN_BYTES))
+        block = request.read(min(left, DRAIN_BLOCK))
         if not block:
             return
         left -= len(block)

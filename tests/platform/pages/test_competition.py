@@ -98,6 +98,7 @@ def test_the_rules_state_what_the_platform_keeps(world):
     html = text(world, "rules/")
     for fact in ("Only the latest submission counts", "run of its own", "cores × wall", "UTC calendar day"):
         assert fact in html
+    assert "Tweakathon[0] does. Of numbered" in html
 
 
 def test_organizers_markdown_is_shown_without_script_or_foreign_pictures(world):
