@@ -38,7 +38,7 @@ class Learned:
     seconds: float
 
     def has_answered_within(self, budget: float) -> bool:
-        """Whether the model ended in time, or, on a machine that was busy meanwhile, a later answer came in time."""
+        """Whether it ended in time or, where the machine was busy meanwhile, improved an answer in time."""
         return self.seconds < budget or sum(seconds < budget for seconds, _ in self.answers) >= 2
 
 
