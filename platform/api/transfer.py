@@ -17,6 +17,8 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.http import HttpRequest
 
+from submissions.files import incoming_folder
+
 SALT = "podium.transfer"
 
 
@@ -27,7 +29,8 @@ def download_link(field_file: Any) -> str:
 
 def upload_link(run_id: int, attempt: int, name: str, size: int) -> str:
     """A link to write one file of an attempt, of exactly `size` bytes."""
-    return _link("put", {"o": incoming_path(run_id, attempt, name), "s": size})
+    content = {"o": incoming_path(run_id, attempt, name), "s": size, "r": run_id, "a": attempt}
+    return _link("put", content)
 
 
 def _link(verb: str, content: dict[str, Any]) -> str:
@@ -41,6 +44,8 @@ class Ticket:
 
     name: str
     size: int | None
+    run_id: int | None = None
+    attempt: int | None = None
 
 
 def read_ticket(token: str, verb: str) -> Ticket | None:
@@ -51,12 +56,12 @@ def read_ticket(token: str, verb: str) -> Ticket | None:
         return None
     if content.get("v") != verb:
         return None
-    return Ticket(content["o"], content.get("s"))
+    return Ticket(content["o"], content.get("s"), content.get("r"), content.get("a"))
 
 
 def incoming_path(run_id: int, attempt: int, name: str) -> str:
     """Where an attempt's upload waits for its report. The name is hashed: it comes from a worker."""
-    return f"incoming/{run_id}/{attempt}/{hashlib.sha256(name.encode()).hexdigest()}"
+    return f"{incoming_folder(run_id, attempt)}/{hashlib.sha256(name.encode()).hexdigest()}"
 
 
 class Mismatch(Exception):
@@ -83,6 +88,7 @@ def keep(run_id: int, attempt: int, name: str, *, sha256: str, size: int) -> str
                 yield chunk
 
         kept = default_storage.save(kept, pieces_file(chunks()))
+    # The sizes are compared, too: a link is made for one size, and a report may name another.
     if digest.hexdigest() != sha256 or count != size:
         default_storage.delete(kept)
         raise Mismatch(f"{name} is not the file that was reported: its size or its SHA-256 differs")
@@ -119,19 +125,8 @@ def body_file(request: HttpRequest, length: int) -> "File[bytes]":
         while left > 0:
             piece = request.read(min(2**20, left))
             if not piece:
-                return
+                raise Mismatch(f"the body ended {left} bytes early")
             left -= len(piece)
             yield piece
 
     return pieces_file(pieces())
-
-
-def discard_incoming(run_id: int, attempt: int) -> None:
-    """Remove what an attempt uploaded and nobody keeps."""
-    folder = f"incoming/{run_id}/{attempt}"
-    try:
-        _, files = default_storage.listdir(folder)
-    except FileNotFoundError:
-        return
-    for name in files:
-        default_storage.delete(f"{folder}/{name}")

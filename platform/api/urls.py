@@ -3,10 +3,10 @@
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from api.worker import api, files
+from api.worker import api, transfers
 
 urlpatterns = [
     # A signed link is its own proof, and no cookie takes part: cross-site requests gain nothing here.
-    path("files/<str:token>", csrf_exempt(files), name="worker-files"),
+    path("files/<str:token>", csrf_exempt(transfers), name="worker-files"),
     path("", api.urls),
 ]

@@ -7,14 +7,15 @@ so that a worker which lost its run cannot speak for it any more.
 import hmac
 import logging
 import secrets
+import threading
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from ninja import NinjaAPI, Schema
@@ -23,12 +24,16 @@ from ninja.security import HttpBearer
 from pydantic import Field
 
 from api import transfer
-from submissions import dispatch, reports
+from submissions import dispatch, files, reports
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.worker import token_hash
+from submissions.reconciler import lose_attempts_of
 from submissions.transitions import move
 
 log = logging.getLogger(__name__)
+
+MOST_WAITING = 3
+_waiting_calls = threading.BoundedSemaphore(MOST_WAITING)
 
 
 class WorkerToken(HttpBearer):
@@ -49,8 +54,9 @@ api = NinjaAPI(
 
 
 class Announcement(Schema):
-    """What a worker is and has."""
+    """What a worker is and has; `starting` when it has just begun and holds no run."""
 
+    starting: bool = False
     sandbox: str = Field(max_length=20, pattern="^(docker|bubblewrap|unconfined)$")
     cores: int = Field(ge=1, le=4096)
     memory_bytes: int = Field(ge=1, le=2**50)
@@ -73,16 +79,16 @@ class Heartbeat(OfAttempt):
     """How the run is doing."""
 
     started: bool = False
-    wall_seconds: float = Field(0.0, ge=0)
-    cpu_seconds: float = Field(0.0, ge=0)
-    memory_bytes: int = Field(0, ge=0)
-    log_tail: str = Field("", max_length=20_000)
+    wall_seconds: reports.Seconds = 0.0
+    cpu_seconds: reports.Seconds = 0.0
+    memory_bytes: reports.Bytes = 0
+    log_tail: reports.Text = Field("", max_length=20_000)
 
 
 class Upload(OfAttempt):
     """A file that the worker wants to send."""
 
-    name: str = Field(max_length=200)
+    name: reports.Text = Field(max_length=200)
     size: int = Field(ge=0)
 
 
@@ -98,7 +104,9 @@ def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
     Worker.objects.filter(pk=worker.pk).update(
         seen_at=timezone.now(), sandbox=body.sandbox, cores=body.cores, memory_bytes=body.memory_bytes
     )
-    if is_new:
+    if body.starting:
+        lose_attempts_of(worker)
+    if is_new or body.starting:
         dispatch.ring()
     return {
         "worker": worker.name,
@@ -113,11 +121,17 @@ def wait_for_a_run(request: HttpRequest, body: Listening) -> dict[str, int | Non
     """The doorbell of workers that get no broker: answers as soon as a run waits that this worker may take."""
     worker: Worker = request.auth  # type: ignore[attr-defined]
     end = time.monotonic() + body.wait_seconds
-    while True:
-        run = next((run for run in dispatch.queue() if not dispatch.refusal(worker, run)), None)
-        if run is not None or time.monotonic() >= end:
-            return {"run": run.pk if run else None}
-        time.sleep(0.5)
+    # Each call that waits holds a thread of the site, so only some may; the others are answered at once.
+    may_wait = _waiting_calls.acquire(blocking=False)
+    try:
+        while True:
+            run_id = dispatch.next_for(worker)
+            if run_id is not None or not may_wait or time.monotonic() >= end:
+                return {"run": run_id}
+            time.sleep(0.5)
+    finally:
+        if may_wait:
+            _waiting_calls.release()
 
 
 @api.post("runs/{int:run_id}/claim")
@@ -131,11 +145,15 @@ def claim(request: HttpRequest, run_id: int) -> Any:
     )
     if run is None or run.state != RunState.QUEUED:
         raise HttpError(409, "This run is not waiting.")
-    why_not = dispatch.refusal(worker, run)
+    why_not = dispatch.refusal(worker, dispatch.needs_of(run))
     if why_not:
         raise HttpError(409, f"This worker {why_not}.")
     secret = secrets.token_urlsafe(24)
     with transaction.atomic():
+        # One slot, one run: a token that was stolen, or copied to a second machine, cannot empty the queue.
+        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+        if worker.attempts.filter(outcome=Attempt.Outcome.OPEN).exists():
+            raise HttpError(409, "This worker holds a run already.")
         number = run.attempt_number + 1
         won = move(
             run,
@@ -197,14 +215,12 @@ def heartbeat(request: HttpRequest, run_id: int, body: Heartbeat) -> dict[str, A
     run = _attempt_of(request, run_id, body)
     now = timezone.now()
     fields: dict[str, Any] = {"deadline": now + settings.LEASE}
+    if _is_over(run, now):
+        raise HttpError(410, "This attempt is far over its time.")
     if body.started:
-        # The lease covers a worker that dies; this bounds one that lives but never ends its run.
-        over = run.started_at and now > run.started_at + timedelta(seconds=run.budget.wall_seconds * 2 + 900)
-        if over:
-            raise HttpError(410, "This attempt is far over its time.")
         fields["log_tail"] = body.log_tail[-20_000:]
         if run.state == RunState.CLAIMED:
-            sentence = "Is running."
+            sentence = run.sentence if run.cancel_asked else "Is running."
             move(run, RunState.CLAIMED, RunState.RUNNING, started_at=now, sentence=sentence, **fields)
     Run.objects.filter(pk=run.pk, attempt_number=body.attempt, state=run.state).update(**fields)
     run.attempts.filter(number=body.attempt).update(
@@ -217,10 +233,22 @@ def heartbeat(request: HttpRequest, run_id: int, body: Heartbeat) -> dict[str, A
     return {"cancel": run.cancel_asked}
 
 
+def _is_over(run: Run, now: datetime) -> bool:
+    """The lease covers a worker that dies; this bounds one that lives but never ends its run."""
+    if run.started_at is not None:
+        return now > run.started_at + timedelta(seconds=run.budget.wall_seconds * 2 + 900)
+    attempt = run.attempts.get(number=run.attempt_number)
+    return now > attempt.claimed_at + settings.PREPARING_LIMIT
+
+
 @api.post("runs/{int:run_id}/uploads")
 def ask_to_upload(request: HttpRequest, run_id: int, body: Upload) -> dict[str, str]:
     """A link to send one file of the run."""
     run = _attempt_of(request, run_id, body)
+    if not reports.is_file_of(run, body.name):
+        raise HttpError(409, f"{body.name!r} is not a file that this run leaves.")
+    if len(files.incoming_names(run.pk, body.attempt)) > reports.MOST_PREDICTIONS:
+        raise HttpError(409, f"A run leaves {reports.MOST_PREDICTIONS} files at most.")
     limit = reports.upload_limit(run, body.name)
     if body.size > limit:
         raise HttpError(413, f"{body.name} has {body.size} bytes; the limit for this run is {limit}.")
@@ -233,23 +261,24 @@ def report(request: HttpRequest, run_id: int, body: Report) -> dict[str, str]:
     run = _attempt_of(request, run_id, body)
     kept: dict[str, str] = {}
     try:
+        reports.check(run, body)
         for file in body.files():
             kept[file.name] = transfer.keep(run.pk, body.attempt, file.name, sha256=file.sha256, size=file.size)
         taken = reports.take(run, body.attempt, body, kept)
-    except transfer.Mismatch as problem:
+    except (transfer.Mismatch, reports.BadReport) as problem:
         reports.drop(kept)
         raise HttpError(409, str(problem)) from problem
     except BaseException:
         reports.drop(kept)
         raise
-    transfer.discard_incoming(run.pk, body.attempt)
+    files.discard_incoming(run.pk, body.attempt)
     if not taken:
         reports.drop(kept)
         raise HttpError(410, "This attempt has ended.")
     return {"state": run.state}
 
 
-def files(request: HttpRequest, token: str) -> HttpResponseBase:
+def transfers(request: HttpRequest, token: str) -> HttpResponseBase:
     """Read (GET) or write (PUT) the one object that a link names."""
     if request.method == "GET":
         ticket = transfer.read_ticket(token, "get")
@@ -267,7 +296,15 @@ def _receive(request: HttpRequest, ticket: transfer.Ticket | None) -> HttpRespon
     length = int(request.headers.get("Content-Length") or -1)
     if length != ticket.size:
         return JsonResponse({"detail": f"The link is for {ticket.size} bytes."}, status=400)
+    # A link lives longer than some attempts; what comes after the report would stay for ever.
+    is_open = Attempt.objects.filter(run=ticket.run_id, number=ticket.attempt, outcome=Attempt.Outcome.OPEN)
+    if not is_open.exists():
+        return JsonResponse({"detail": "This attempt has ended."}, status=410)
     if default_storage.exists(ticket.name):
         default_storage.delete(ticket.name)
-    default_storage.save(ticket.name, transfer.body_file(request, length))
+    try:
+        default_storage.save(ticket.name, transfer.body_file(request, length))
+    except (transfer.Mismatch, UnreadablePostError):
+        default_storage.delete(ticket.name)
+        return JsonResponse({"detail": "The upload broke off."}, status=400)
     return HttpResponse(status=204)

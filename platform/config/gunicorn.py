@@ -6,5 +6,6 @@ from config.logs import WithoutLinks
 
 
 def when_ready(server: Any) -> None:
-    """Keep signed links out of the access log; the workers that are forked later inherit the filter."""
-    server.log.access_log.addFilter(WithoutLinks())
+    """Keep signed links out of the logs; the workers that are forked later inherit the filter."""
+    for log in (server.log.access_log, server.log.error_log):
+        log.addFilter(WithoutLinks())

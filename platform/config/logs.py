@@ -3,7 +3,7 @@
 import logging
 import re
 
-LINK = re.compile(r"/worker/files/[\w:.~-]+")
+LINK = re.compile(r"/worker/files/[^\s\"'?#]+")
 
 
 class WithoutLinks(logging.Filter):

@@ -136,7 +136,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20
 
 # Limits at the door.
 MAX_ARCHIVE_BYTES = env.int("PODIUM_MAX_ARCHIVE_BYTES", default=300 * 2**20)
-MAX_LOG_BYTES = 2 * 2**20
+UPLOAD_GRACE = timedelta(hours=1)  # how long after its phase closed an upload that began before may end
 
 # People.
 AUTH_USER_MODEL = "accounts.User"
@@ -182,8 +182,8 @@ COMPUTE_BROKER_URL = env.str("COMPUTE_BROKER_URL", default=BROKER_URL)
 LEASE = timedelta(seconds=30)  # a worker that was not heard for so long has lost its run
 HEARTBEAT = timedelta(seconds=3)
 DOORBELL_REPEAT = timedelta(seconds=15)
-CLAIM_WAIT = timedelta(seconds=60)
-SCORING_LEASE = timedelta(minutes=10)
+PREPARING_LIMIT = timedelta(minutes=20)  # fetching and laying out the inputs of a run must end by then
+SCORING_LEASE = timedelta(seconds=60)  # prolonged while a run is scored
 MAX_ATTEMPTS = 3
 TRANSFER_SECONDS = 600  # how long a worker's upload and download links live
 WORKER_ALIVE = timedelta(seconds=45)

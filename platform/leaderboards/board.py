@@ -4,12 +4,13 @@ import datetime as dt
 from collections import Counter
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
+from django.utils import timezone
 
 from competitions.models import Phase
 from leaderboards.models import LeaderboardRow
 from leaderboards.ranking import Entry, Place, rank_entries
-from submissions.models import Run, RunState, Submission
+from submissions.models import Run, RunState, Score, Submission
 from submissions.public import PublicScore, public_score
 
 
@@ -20,9 +21,11 @@ def board_part(phase: Phase) -> str:
 
 def rows(phase: Phase, now: dt.datetime) -> QuerySet[LeaderboardRow]:
     """The rows of a phase by place, in one query; none while their scores are not public."""
-    if phase.public_part(now) is None:
+    part = phase.public_part(now)
+    if part is None:
         return LeaderboardRow.objects.none()
-    return LeaderboardRow.objects.filter(phase=phase).select_related("entrant", "submission")
+    # A row keeps the part it was made from: where the phase was edited since, it must not show the other one.
+    return LeaderboardRow.objects.filter(phase=phase, part=part).select_related("entrant", "submission")
 
 
 def columns(phase: Phase) -> list[str]:
@@ -38,7 +41,7 @@ def entries_that_count(phase: Phase) -> dict[int, Submission]:
     """
     standing: dict[int, Submission] = {}
     competing = phase.submissions.competing().select_related("entrant").order_by("received_at", "id")
-    for submission in competing:
+    for submission in competing.defer("notes", "comment"):
         held = standing.get(submission.entrant_id)
         if held is None or held.is_active or not submission.is_active:
             standing[submission.entrant_id] = submission
@@ -48,7 +51,9 @@ def entries_that_count(phase: Phase) -> dict[int, Submission]:
 def refresh(phase: Phase) -> None:
     """Rewrite the rows of a phase from the scores that count. Call inside the transaction that changed them."""
     # The lock makes two refreshes follow each other: the later one sees the scores of both.
-    Phase.objects.select_for_update().get(pk=phase.pk)
+    # Without no_key, PostgreSQL would make it wait for everybody who has just inserted a submission, each of
+    # whom waits for it in turn.
+    phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     task_ids = list(phase.tasks.order_by("order", "id").values_list("pk", flat=True))
     standing = entries_that_count(phase)
     runs = _runs_by_submission(list(standing.values()))
@@ -69,28 +74,52 @@ def refresh(phase: Phase) -> None:
         for entrant, submission in shown.items()
     ]
     made = Counter(phase.submissions.exclude(state=Submission.State.CANCELLED).values_list("entrant", flat=True))
-    places = rank_entries(entries, tie_rule=phase.tie_rule)
-    LeaderboardRow.objects.filter(phase=phase).exclude(entrant__in=shown).delete()
-    for place in places:
+    fresh = []
+    for place in rank_entries(entries, tie_rule=phase.tie_rule):
         submission = shown[place.entrant_id]
-        LeaderboardRow.objects.update_or_create(
-            phase=phase,
-            entrant_id=place.entrant_id,
-            defaults={
-                "submission": submission,
-                "part": board_part(phase),
-                "rank": place.rank,
-                "mean_rank": place.mean_rank,
-                "mean_score": place.mean_score,
-                "cells": _cells(place, scores[place.entrant_id], runs.get(submission.pk, {}), task_ids),
-                "entries": made[place.entrant_id],
-            },
+        fresh.append(
+            LeaderboardRow(
+                phase=phase,
+                entrant_id=place.entrant_id,
+                submission=submission,
+                part=board_part(phase),
+                rank=place.rank,
+                mean_rank=place.mean_rank,
+                mean_score=place.mean_score,
+                cells=_cells(place, scores[place.entrant_id], runs.get(submission.pk, {}), task_ids),
+                entries=made[place.entrant_id],
+            )
         )
+    _store(phase, fresh)
+
+
+STORED = ("submission_id", "part", "rank", "mean_rank", "mean_score", "cells", "entries")
+
+
+def _store(phase: Phase, fresh: list[LeaderboardRow]) -> None:
+    """Make the stored rows those given, writing only what differs, in at most four queries."""
+    kept = {row.entrant_id: row for row in LeaderboardRow.objects.filter(phase=phase)}
+    changed = []
+    for row in fresh:
+        old = kept.pop(row.entrant_id, None)
+        if old is None:
+            continue
+        row.pk = old.pk
+        if any(getattr(row, name) != getattr(old, name) for name in STORED):
+            row.updated_at = timezone.now()
+            changed.append(row)
+    LeaderboardRow.objects.filter(pk__in=[row.pk for row in kept.values()]).delete()
+    LeaderboardRow.objects.bulk_update(
+        changed, [*(name.removesuffix("_id") for name in STORED), "updated_at"], batch_size=100
+    )
+    LeaderboardRow.objects.bulk_create([row for row in fresh if row.pk is None])
 
 
 def _runs_by_submission(submissions: list[Submission]) -> dict[int, dict[int, Run]]:
     found: dict[int, dict[int, Run]] = {}
-    for run in Run.objects.filter(submission__in=submissions).prefetch_related("scores"):
+    scores = Prefetch("scores", Score.objects.defer("replicates"))
+    runs = Run.objects.filter(submission__in=submissions).defer("log_tail", "budget_json", "sentence")
+    for run in runs.prefetch_related(scores):
         found.setdefault(run.submission_id, {})[run.task_id] = run
     return found
 

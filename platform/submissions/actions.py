@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from django.conf import settings
 from django.core.files import File
 from django.db import transaction
 from django.db.models import Max
@@ -42,8 +43,10 @@ def submit(
     `task_names` restricts the runs to some tasks of the phase.
     """
     begun_at = begun_at or timezone.now()
-    tasks = chosen_tasks(phase, task_names)
     check(user=user, phase=phase, now=begun_at, is_kit_code=is_kit_code)
+    if phase.has_ended(timezone.now() - settings.UPLOAD_GRACE):
+        raise Refused(f"The upload took too long: {phase.title} closed meanwhile.", status=409)
+    tasks = chosen_tasks(phase, task_names)
     entrant = competition_actions.entrant_of(phase.competition, user)
     check_quota(phase, entrant, timezone.now())
     with examined(archive, phase, tasks) as door:
@@ -57,7 +60,8 @@ def submit(
                 stored.append(submission.archive)
                 _make_runs(submission, tasks, door, stored)
                 settle(submission)
-                transaction.on_commit(dispatch.after_commit)
+                # Robust: from here on the submission is in, and a doorbell that fails must not undo its files.
+                transaction.on_commit(dispatch.after_commit, robust=True)
         except BaseException:
             for kept in stored:
                 kept.storage.delete(str(kept.name))
@@ -123,14 +127,15 @@ def cancel(submission: Submission, *, by: User) -> Submission:
         runs = list(submission.runs.select_for_update())
         if all(run.has_ended for run in runs):
             raise Refused("This submission has ended already.", status=409)
-        was_claimed = any(run.attempt_number for run in runs)
+        # Nothing came of it yet: no worker has had it, and no score was computed that somebody could read.
+        is_untouched = all(run.state == RunState.QUEUED and not run.attempt_number for run in runs)
         for run in runs:
             if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
                 end_run(run, RunState.CANCELLED, reason="cancelled", sentence="Cancelled before it ended.")
         submission.runs.filter(state__in=AT_WORKER).update(
             cancel_asked=True, sentence="Is being stopped because it was cancelled."
         )
-        if not was_claimed and submission.kind != Submission.Kind.RESULTS:
+        if is_untouched:
             submission.uses_quota = False
             submission.save(update_fields=["uses_quota"])
         settle(submission)
@@ -161,7 +166,7 @@ def _store(
         kind=door.kind,
         interface=door.interface,
         notes=door.notes[:50],
-        comment=comment.strip()[:200],
+        comment=_printable(" ".join(comment.split()))[:200],
         is_kit_code=is_kit_code,
     )
     submission.archive.save(submission.filename, file, save=False)
@@ -171,8 +176,12 @@ def _store(
 
 def _clean_name(filename: str) -> str:
     """The last part of an uploaded name, without control characters."""
-    name = PurePath(filename.replace("\\", "/")).name
-    return "".join(letter for letter in name if letter.isprintable())[:200] or "submission.zip"
+    return _printable(PurePath(filename.replace("\\", "/")).name)[:200] or "submission.zip"
+
+
+def _printable(text: str) -> str:
+    """The text without control characters, which pages cannot show and PostgreSQL does not store."""
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, stored: list[FieldFile]) -> None:

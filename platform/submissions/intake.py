@@ -117,7 +117,7 @@ class examined:
             if not files or version is None:
                 continue
             try:
-                door.results[task.pk] = self._well_formed(contents.root, files, version)
+                door.results[task.pk] = self._well_formed(contents.root, task.name, files, version)
             except (BadPredictionError, Refused) as problem:
                 if found.kind == "results":
                     raise Refused(
@@ -131,10 +131,13 @@ class examined:
                 mend=f"Files are named like {names}.",
             )
 
-    def _well_formed(self, root: Path, files: dict[str, str], version: DatasetVersion) -> list[ResultFile]:
+    def _well_formed(
+        self, root: Path, name: str, files: dict[str, str], version: DatasetVersion
+    ) -> list[ResultFile]:
+        """The files of a task; `name` is the one that entrants know, which may be an alias."""
         feedback = self.phase.feedback_part
         if feedback not in files and version.rows(feedback):
-            raise Refused(f"{version.name} has no file for the {feedback} part.")
+            raise Refused(f"{name} has no file for the {feedback} part.")
         results = []
         for part, relative in files.items():
             if not version.rows(part):

@@ -37,8 +37,8 @@ def may_see_log(user: Person, submission: Submission) -> bool:
 
 
 def may_download(user: Person, submission: Submission) -> bool:
-    """The archive goes to its entrant and to the organizers."""
-    return may_see(user, submission)
+    """The archive goes to organizers, and to its entrant where the phase is not hidden."""
+    return may_see_log(user, submission)
 
 
 def may_cancel(user: Person, submission: Submission) -> bool:

@@ -77,6 +77,13 @@ def visible_parts(phase: Phase, *, viewer_is_organizer: bool, now: dt.datetime) 
     return (part,) if part else ()
 
 
+def shown_task(run: Run, phase: Phase, *, viewer_is_organizer: bool, now: dt.datetime) -> str:
+    """The dataset's name; of one that is unseen until its phase closes, the alias or its place."""
+    if viewer_is_organizer or phase.kind != Phase.Kind.AUTOML or phase.has_ended(now):
+        return run.dataset_name
+    return run.task.alias or f"Dataset {run.order + 1}"
+
+
 def run_view(run: Run, *, viewer_is_organizer: bool, now: dt.datetime) -> RunView:
     """What the viewer may know of a run. Wants `scores`, `task` and its phase prefetched."""
     phase = run.submission.phase
@@ -84,7 +91,7 @@ def run_view(run: Run, *, viewer_is_organizer: bool, now: dt.datetime) -> RunVie
     scores = {score.part: public_score(score, phase) for score in run.scores.all() if score.part in parts}
     common: dict[str, Any] = {
         "run_id": run.pk,
-        "task": run.dataset_name,
+        "task": shown_task(run, phase, viewer_is_organizer=viewer_is_organizer, now=now),
         "state": run.state,
         "state_label": run.get_state_display(),
         "reason": run.reason,

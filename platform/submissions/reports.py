@@ -1,15 +1,17 @@
 """Taking a worker's report: what it may say, and what becomes of the run."""
 
 import logging
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
+from ingestion.recognition import parse_prediction_name
 from submissions import doorbell
-from submissions.models import Attempt, Prediction, Run, RunState
+from submissions.dispatch import AGAIN
+from submissions.models import Attempt, Prediction, Reason, Run, RunState
 from submissions.models.runs import AT_WORKER
 from submissions.reconciler import lose_attempt, queue_again
 from submissions.transitions import end_attempt, end_run, move, settle
@@ -18,6 +20,23 @@ log = logging.getLogger(__name__)
 
 LOG_NAME = "log.txt"
 BYTES_A_NUMBER = 32  # room for one number and its blank in a prediction file (formats, section 3)
+MOST_PREDICTIONS = 50
+MOST_RELEASES = 10  # a run that workers give back more often than this counts as lost each time
+
+FAILED_WORKER = "Its worker had a problem of its own."
+
+
+def storable(text: Any) -> Any:
+    """The text without what databases and JSON refuse: NUL characters and halves of surrogate pairs."""
+    if not isinstance(text, str):
+        return text
+    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
+
+
+# What a worker says is a stranger's input: numbers that a database column holds, and text that it stores.
+Text = Annotated[str, BeforeValidator(storable)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Bytes = Annotated[int, Field(ge=0, le=2**60)]
 
 FailureReason = Literal[
     "timed_out",
@@ -35,17 +54,17 @@ FailureReason = Literal[
 class ReportedFile(BaseModel):
     """One uploaded file."""
 
-    name: str = Field(max_length=200)
+    name: Text = Field(max_length=200)
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    size: int = Field(ge=0)
+    size: Bytes
 
 
 class ReportedPrediction(ReportedFile):
     """One prediction file, with the part it predicts and the number of an any-time run."""
 
     part: Literal["valid", "test"]
-    number: int | None = Field(None, ge=0)
-    seconds: float | None = Field(None, ge=0)
+    number: int | None = Field(None, ge=0, lt=10**18)
+    seconds: Seconds | None = None
 
 
 class Report(BaseModel):
@@ -53,17 +72,45 @@ class Report(BaseModel):
 
     status: Literal["ok", "failed", "cancelled", "released"]
     reason: FailureReason | None = None
-    sentence: str = Field("", max_length=4000)
-    wall_seconds: float = Field(0.0, ge=0)
-    cpu_seconds: float = Field(0.0, ge=0)
-    peak_memory_bytes: int = Field(0, ge=0)
-    log_tail: str = Field("", max_length=20_000)
-    predictions: list[ReportedPrediction] = Field(default_factory=list, max_length=50)
+    sentence: Text = Field("", max_length=4000)
+    wall_seconds: Seconds = 0.0
+    cpu_seconds: Seconds = 0.0
+    peak_memory_bytes: Bytes = 0
+    log_tail: Text = Field("", max_length=20_000)
+    predictions: list[ReportedPrediction] = Field(default_factory=list, max_length=MOST_PREDICTIONS)
     log: ReportedFile | None = None
 
     def files(self) -> list[ReportedFile]:
         """Every file that the report names."""
         return [*self.predictions, *([self.log] if self.log else [])]
+
+
+class BadReport(Exception):
+    """A report that contradicts itself or its run; the text says how."""
+
+
+def is_file_of(run: Run, name: str) -> bool:
+    """Whether a run may leave a file of this name: its log, or a prediction for a part of its dataset."""
+    if name == LOG_NAME:
+        return True
+    parsed = parse_prediction_name(name)
+    return parsed is not None and parsed.name == run.dataset_name and parsed.part in run.dataset_version.parts()
+
+
+def check(run: Run, report: Report) -> None:
+    """Raise BadReport where the files are not those of this run, or where two claim the same place."""
+    if report.log is not None and report.log.name != LOG_NAME:
+        raise BadReport(f"The log is called {LOG_NAME}.")
+    places = set()
+    for file in report.predictions:
+        parsed = parse_prediction_name(file.name)
+        if parsed is None or not is_file_of(run, file.name):
+            raise BadReport(f"{file.name!r} is not a prediction file of this run.")
+        if (parsed.part, parsed.number) != (file.part, file.number):
+            raise BadReport(f"{file.name!r} is reported for another part or number than its name says.")
+        if (file.part, file.number) in places:
+            raise BadReport(f"Two files are reported for the place of {file.name!r}.")
+        places.add((file.part, file.number))
 
 
 def upload_limit(run: Run, name: str) -> int:
@@ -82,17 +129,16 @@ def take(run: Run, attempt: int, report: Report, kept: dict[str, str]) -> bool:
     """
     with transaction.atomic():
         keeps = False
-        fenced = Run.objects.select_for_update().select_related("submission").get(pk=run.pk)
+        fenced = Run.objects.select_for_update(of=("self",)).select_related("submission").get(pk=run.pk)
         if fenced.attempt_number != attempt or fenced.state not in AT_WORKER:
             return False
         if report.status == "released":
-            end_attempt(fenced, Attempt.Outcome.RELEASED)
-            if fenced.cancel_asked:
-                _cancel(fenced, report)
-            else:
-                queue_again(fenced, sentence="Waits for a worker again: the last one was stopped.")
+            _release(fenced, report)
         elif report.status == "failed" and report.reason == "infrastructure":
-            lose_attempt(fenced, note=report.sentence or "Its worker failed.")
+            # What the worker says of itself is for organizers; the participant reads a sentence of ours.
+            lose_attempt(fenced, why=FAILED_WORKER, note=report.sentence)
+        elif report.status == "cancelled" and not fenced.cancel_asked:
+            lose_attempt(fenced, why=FAILED_WORKER, note="It cancelled a run that nobody had cancelled.")
         elif report.status == "cancelled" or fenced.cancel_asked:
             end_attempt(fenced, Attempt.Outcome.CANCELLED)
             _cancel(fenced, report)
@@ -102,7 +148,7 @@ def take(run: Run, attempt: int, report: Report, kept: dict[str, str]) -> bool:
             _keep_files(fenced, attempt, report, kept)
             _conclude(fenced, report)
         settle(fenced.submission)
-        transaction.on_commit(doorbell.ring_dispatcher)
+        transaction.on_commit(doorbell.ring_dispatcher, robust=True)
     if not keeps:
         drop(kept)
     run.refresh_from_db()
@@ -122,6 +168,17 @@ def _usage(report: Report) -> dict[str, object]:
         "peak_memory_bytes": report.peak_memory_bytes,
         "log_tail": report.log_tail,
     }
+
+
+def _release(run: Run, report: Report) -> None:
+    if run.cancel_asked:
+        end_attempt(run, Attempt.Outcome.RELEASED)
+        _cancel(run, report)
+    elif run.attempts.filter(outcome=Attempt.Outcome.RELEASED).count() >= MOST_RELEASES:
+        lose_attempt(run, why="Its worker was stopped.")
+    else:
+        end_attempt(run, Attempt.Outcome.RELEASED)
+        queue_again(run, sentence=f"{AGAIN}: the last one was stopped.")
 
 
 def _cancel(run: Run, report: Report) -> None:
@@ -155,16 +212,17 @@ def _keep_files(run: Run, attempt: int, report: Report, kept: dict[str, str]) ->
 def _conclude(run: Run, report: Report) -> None:
     if report.status == "failed":
         reason = report.reason or "crashed"
-        end_run(run, RunState.FAILED, reason=reason, sentence=report.sentence, **_usage(report))
+        sentence = report.sentence or f"{Reason(reason).label.capitalize()}."
+        end_run(run, RunState.FAILED, reason=reason, sentence=sentence, **_usage(report))
         return
     move(
         run,
         AT_WORKER,
         RunState.COLLECTED,
         reason=report.reason or "",
-        sentence=report.sentence if report.reason else "Waits for its score.",
+        sentence=(report.reason and report.sentence) or "Waits for its score.",
         deadline=None,
         rung_at=timezone.now(),
         **_usage(report),
     )
-    transaction.on_commit(lambda: doorbell.ring_scorer(run.pk))
+    transaction.on_commit(lambda: doorbell.ring_scorer(run.pk), robust=True)

@@ -8,6 +8,7 @@ import hmac
 import logging
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 import scoring
@@ -88,12 +89,37 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
     )
 
 
+@contextmanager
+def lease_kept(run: Run) -> Iterator[None]:
+    """Prolong the deadline of a run while it is scored, so that a scorer that was killed is noticed soon."""
+    done = threading.Event()
+
+    def keep() -> None:
+        try:
+            while not done.wait(settings.SCORING_LEASE.total_seconds() / 4):
+                deadline = timezone.now() + settings.SCORING_LEASE
+                same = Run.objects.filter(pk=run.pk, state=RunState.SCORING, scoring_tries=run.scoring_tries)
+                same.update(deadline=deadline)
+        except DatabaseError as problem:
+            log.warning("the lease of run %s was not prolonged: %s", run.pk, problem)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 def score_run(run_id: int) -> None:
     """Score one collected run: compare-and-set to scoring, compute, store scores and ranks in one transaction."""
     run = Run.objects.select_related("dataset_version", "task", "submission__phase").filter(pk=run_id).first()
-    deadline = timezone.now() + settings.SCORING_LEASE
     if run is None:
         return
+    deadline = timezone.now() + settings.SCORING_LEASE
     claimed = move(
         run,
         RunState.COLLECTED,
@@ -106,8 +132,9 @@ def score_run(run_id: int) -> None:
     if not claimed:
         return
     try:
-        predictions = counting_predictions(run)
-        found = [(prediction, score_prediction(run, prediction)) for prediction in predictions]
+        with lease_kept(run):
+            predictions = counting_predictions(run)
+            found = [(prediction, score_prediction(run, prediction)) for prediction in predictions]
     except scoring.BadPredictionError as problem:
         with transaction.atomic():
             end_run(run, RunState.FAILED, reason="bad_predictions", sentence=str(problem))
@@ -166,4 +193,4 @@ def store_scores(run: Run, predictions: "list[tuple[Prediction, scoring.Score | 
             )
         signals.scored.send(sender=Run, run=run)
         settle(run.submission)
-        transaction.on_commit(doorbell.ring_dispatcher)
+        transaction.on_commit(doorbell.ring_dispatcher, robust=True)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from submissions import dispatch, reconciler, scoring
+from submissions import dispatch, files, reconciler, scoring
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -21,3 +21,9 @@ def ring() -> None:
 def reconcile() -> None:
     """Look after everything whose deadline has passed."""
     reconciler.reconcile()
+
+
+@shared_task(name="submissions.sweep")  # type: ignore[untyped-decorator]
+def sweep() -> None:
+    """Remove files that nobody refers to."""
+    files.sweep()

@@ -50,6 +50,8 @@ class Phase(models.Model):
         VALID = "valid", "validation"
         TEST = "test", "test"
 
+    HIDDEN_KINDS = (Kind.FINAL, Kind.AUTOML)
+
     round = models.ForeignKey(Round, models.CASCADE, related_name="phases")
     number = models.PositiveIntegerField(help_text="1, 2, 3 … over the whole competition.")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.TWEAKATHON)
@@ -93,7 +95,7 @@ class Phase(models.Model):
         """Refuse a phase that ends before it begins, or an AutoML or Final phase without a parent."""
         if self.closes_at and self.closes_at <= self.opens_at:
             raise ValidationError({"closes_at": "A phase must close after it opens."})
-        if self.kind in (self.Kind.FINAL, self.Kind.AUTOML) and self.parent_id is None:
+        if self.kind in self.HIDDEN_KINDS and self.parent_id is None:
             raise ValidationError({"parent": "A Final or AutoML phase names the phase its entries come from."})
 
     def has_begun(self, now: dt.datetime) -> bool:
@@ -116,7 +118,12 @@ class Phase(models.Model):
     @property
     def is_hidden(self) -> bool:
         """Whether entrants must learn nothing of the run but its reason (design, section 8)."""
-        return self.kind in (self.Kind.FINAL, self.Kind.AUTOML)
+        return self.kind in self.HIDDEN_KINDS
+
+    @property
+    def needs_trusted_workers(self) -> bool:
+        """Whether its runs go only to workers that the operator trusts: those of blind phases always."""
+        return self.trusted_workers_only or self.is_hidden
 
     def public_part(self, now: dt.datetime) -> str | None:
         """The part whose scores everybody may see now; None while there is none.

@@ -153,7 +153,7 @@ class Prediction(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="predictions")
     attempt_number = models.PositiveIntegerField(default=0)
     part = models.CharField(max_length=5)
-    number = models.IntegerField(null=True, blank=True, help_text="Of an any-time run; empty: unnumbered.")
+    number = models.BigIntegerField(null=True, blank=True, help_text="Of an any-time run; empty: unnumbered.")
     name = models.CharField(max_length=120)
     seconds = models.FloatField(null=True, blank=True, help_text="Since the clock started.")
     file = models.FileField(upload_to=run_path, max_length=200)

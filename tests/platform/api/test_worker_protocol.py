@@ -167,7 +167,7 @@ def test_a_report_keeps_write_once_copies_and_waits_for_its_score(run, caller):
     assert answer.json() == {"state": "collected"}
     prediction = run.predictions.get(part="valid")
     assert prediction.file.read() == b"0.5\n" * 4
-    assert default_storage.listdir(f"incoming/{run.pk}/1")[1] == []
+    assert not default_storage.exists(f"incoming/{run.pk}")
 
 
 def test_an_upload_changed_after_it_was_reported_never_reaches_the_score(run, caller, client):
@@ -184,7 +184,7 @@ def test_an_upload_changed_after_it_was_reported_never_reaches_the_score(run, ca
 
 def test_a_file_that_is_too_large_gets_no_link(run, caller):
     _, credentials = caller.claim(run)
-    asked = {**credentials, "name": "set_valid.predict", "size": 10**9}
+    asked = {**credentials, "name": f"{run.dataset_name}_valid.predict", "size": 10**9}
     assert caller.post(f"runs/{run.pk}/uploads", asked).status_code == 413
 
 
