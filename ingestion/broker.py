@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from kombu.transport import TRANSPORT_ALIASES
+
 
 def broker_options(url: str, folder: Path) -> dict[str, Any]:
     """Return Celery's transport options for a broker URL.
@@ -12,6 +14,7 @@ def broker_options(url: str, folder: Path) -> dict[str, Any]:
     """
     if not url.startswith("filesystem"):
         return {}
+    TRANSPORT_ALIASES["filesystem"] = "ingestion.embedded_broker:Transport"
     messages, control = folder / "messages", folder / "control"
     for path in (folder, messages, control):
         path.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -6,6 +6,7 @@ asks the site itself by long polling, so a worker on another machine needs an ad
 environment: PODIUM_URL, PODIUM_WORKER_TOKEN, PODIUM_HOME, PODIUM_SANDBOX, PODIUM_SANDBOX_IMAGE.
 """
 
+import fcntl
 import hashlib
 import logging
 import os
@@ -14,8 +15,9 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from celery import Celery
 from celery import signals as celery_signals
@@ -40,6 +42,8 @@ class ComputeWorker:
         self.site, self.sandbox, self.capacity = site, sandbox, capacity
         # Whose runs these are, so that a successor finds what this worker left behind if it is killed.
         self.owner = f"podium-worker-{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+        self.folder = folder
+        self.lock: IO[str] | None = None
         self.datasets = folder / "datasets"
         self.runs = folder / "runs"
         self.stopping = threading.Event()
@@ -47,18 +51,36 @@ class ComputeWorker:
 
     def prepare(self) -> dict[str, Any]:
         """Clean what a killed predecessor left, and say hello; returns the site's answer."""
+        self._take_folder()
         shutil.rmtree(self.runs, ignore_errors=True)
         for path in (self.datasets, self.runs):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
         for sentence in self.sandbox.clean_stale(self.owner):
             log.info("%s", sentence)
-        return self.announce()
+        return self.announce(starting=True)
 
-    def announce(self) -> dict[str, Any]:
-        """Tell the site what this worker is and has."""
+    def _take_folder(self) -> None:
+        """Hold the folder for this process alone: a second worker in it would remove the runs of the first."""
+        if self.lock is not None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (self.folder / "lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            lock.close()
+            raise FolderInUse(
+                f"Another worker works in {self.folder}. "
+                "Give this one a name of its own: ./podium worker --name NAME"
+            ) from problem
+        self.lock = lock
+
+    def announce(self, *, starting: bool = False) -> dict[str, Any]:
+        """Tell the site what this worker is and has; one that is `starting` holds no run any more."""
         return self.site.call(
             "announce",
             {
+                "starting": starting,
                 "sandbox": self.sandbox.name,
                 "cores": self.capacity.cores,
                 "memory_bytes": self.capacity.memory_bytes,
@@ -76,35 +98,47 @@ class ComputeWorker:
     def keep_asking(self) -> None:
         """Ask the site for runs, one after the other, until the worker stops."""
         while not self.stopping.is_set():
+            asked_at = time.monotonic()
             try:
                 run_id = self.site.call("next", {"wait_seconds": ASK_SECONDS})["run"]
             except (SiteError, Gone) as problem:
                 log.warning("asking for a run failed: %s", problem)
                 self.stopping.wait(PAUSE_SECONDS)
                 continue
-            if run_id is not None:
-                self.take(run_id)
+            if run_id is None:
+                # A site that lets too many wait answers at once.
+                self.stopping.wait(max(0.0, PAUSE_SECONDS - (time.monotonic() - asked_at)))
+            elif not self.take(run_id):
+                self.stopping.wait(PAUSE_SECONDS)
 
-    def take(self, run_id: int) -> None:
-        """Claim a run and do it; a run that is not to be had is somebody else's."""
+    def take(self, run_id: int) -> bool:
+        """Claim a run and do it; a run that is not to be had is somebody else's. Returns whether it was ours."""
         if self.stopping.is_set():
-            return
+            return False
+        # Made before the claim: where there is no room for it, the run stays for others.
+        folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
+        try:
+            return self._do(run_id, folder)
+        finally:
+            self.job = None
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _do(self, run_id: int, folder: Path) -> bool:
         try:
             claimed = self.site.call(f"runs/{run_id}/claim", {})
         except Gone as answer:
             log.info("run %s: %s", run_id, answer)
-            return
+            return False
         except SiteError as problem:
             log.warning("run %s was not claimed: %s", run_id, problem)
-            return
+            return False
         log.info("run %s claimed, attempt %s", run_id, claimed["attempt"])
-        folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
-        try:
-            self.job = Job(claimed, site=self.site, sandbox=self.sandbox, capacity=self.capacity, owner=self.owner)
-            self.job.do(folder, self.datasets)
-        finally:
-            self.job = None
-            shutil.rmtree(folder, ignore_errors=True)
+        job = Job(claimed, site=self.site, sandbox=self.sandbox, capacity=self.capacity, owner=self.owner)
+        self.job = job
+        if self.stopping.is_set():
+            job.release()  # it was stopped while it claimed, when there was nothing to release yet
+        job.do(folder, self.datasets)
+        return True
 
     def stop(self) -> None:
         """Stop the current run and give it back."""
@@ -112,6 +146,10 @@ class ComputeWorker:
         job = self.job
         if job is not None:
             job.release()
+
+
+class FolderInUse(Exception):
+    """Another worker process has this worker's folder."""
 
 
 def queues(answer: dict[str, Any]) -> list[str]:
@@ -172,7 +210,11 @@ def main() -> int:
         capacity=Capacity.of_this_machine(),
         folder=home / "worker" / os.environ.get("PODIUM_WORKER_NAME", "local"),
     )
-    answer = wait_for_site(worker)
+    try:
+        answer = wait_for_site(worker)
+    except (SiteError, Gone, FolderInUse) as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
     threading.Thread(target=worker.keep_announcing, daemon=True).start()
     log.info("worker %s is ready, sandbox %s", answer["worker"], sandbox.name)
     broker = os.environ.get("COMPUTE_BROKER_URL") or os.environ.get("BROKER_URL")

@@ -297,8 +297,8 @@ def _receive(request: HttpRequest, ticket: transfer.Ticket | None) -> HttpRespon
     if length != ticket.size:
         return JsonResponse({"detail": f"The link is for {ticket.size} bytes."}, status=400)
     # A link lives longer than some attempts; what comes after the report would stay for ever.
-    is_open = Attempt.objects.filter(run=ticket.run_id, number=ticket.attempt, outcome=Attempt.Outcome.OPEN)
-    if not is_open.exists():
+    attempt = Attempt.objects.filter(run=ticket.run_id or 0, number=ticket.attempt or 0).first()
+    if attempt is None or attempt.outcome != Attempt.Outcome.OPEN:
         return JsonResponse({"detail": "This attempt has ended."}, status=410)
     if default_storage.exists(ticket.name):
         default_storage.delete(ticket.name)

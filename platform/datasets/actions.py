@@ -1,6 +1,8 @@
 """Bringing datasets in."""
 
 import hashlib
+import itertools
+import math
 import shutil
 import tempfile
 import zipfile
@@ -78,22 +80,46 @@ def import_dataset(
     with dataset_folder(path) as folder:
         checked = check_dataset(folder)
         report = ImportReport(ok=False, errors=list(checked.errors), warnings=list(checked.warnings))
+        if len(checked.name) > LONGEST_NAME:
+            what = f"the name of the dataset has {len(checked.name)} characters"
+            report.errors.append(Problem(checked.name, what, f"Use {LONGEST_NAME} at most."))
         if checked.facts is not None and not report.errors:
             report.errors += _metric_problems(folder, checked.name, checked.facts)
         report.ok = not report.errors
         if not report.ok or checked.facts is None:
             return report
-        slug = slugify(checked.name)
-        taken = Dataset.objects.filter(slug=slug).first()
-        if taken is not None and taken.owner_id != owner.pk:
-            slug = f"{slug}-{slugify(owner.username)}"
-        report.slug = slug
+        report.slug = slug = slug_for(checked.name, owner)
         if check_only:
             return report
         report.dataset = _keep(
             folder, checked.name, checked.facts, slug, owner, title or checked.name, description
         )
     return report
+
+
+LONGEST_NAME = 80
+
+
+def slug_for(name: str, owner: User) -> str:
+    """The slug of the owner's dataset of this name, or a free one; other people's and other names stay apart."""
+    base = slugify(name.replace(".", "-"))[:60] or "dataset"
+    own = f"{base}-{slugify(owner.username)[:15]}".strip("-")
+    for slug in itertools.chain([base, own], (f"{base}-{number}" for number in itertools.count(2))):
+        taken = Dataset.objects.filter(slug=slug).first()
+        if taken is None:
+            return slug
+        version = taken.current
+        if taken.owner_id == owner.pk and (version is None or version.name == name):
+            return slug
+    raise AssertionError("there is always a free number")
+
+
+def _finite(facts: dict[str, object]) -> dict[str, object]:
+    """The facts without numbers that JSON cannot hold."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in facts.items()
+    }
 
 
 def _metric_problems(folder: Path, name: str, facts: DatasetFacts) -> list[Problem]:
@@ -127,8 +153,10 @@ def _keep(
     try:
         with transaction.atomic():
             dataset, _ = Dataset.objects.get_or_create(
-                slug=slug, owner=owner, defaults={"title": title, "description": description}
+                slug=slug, owner=owner, defaults={"title": title[:120], "description": description}
             )
+            # Two imports at once get their numbers one after the other.
+            Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
             last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
             version = _version(dataset, last + 1, name, facts)
             zipped = _zip_public(folder, name, scratch / "public.zip")
@@ -145,7 +173,7 @@ def _keep(
                 stored.append(target)
             private = folder / f"{name}_private.info"
             if private.exists():
-                version.private_info = private.read_text(errors="replace")[:20_000]
+                version.private_info = private.read_text(errors="replace").replace("\0", "")[:20_000]
             version.save()
     except BaseException:
         for kept in stored:
@@ -172,7 +200,7 @@ def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> D
         test_num=facts.test_num,
         has_valid_solution=facts.has_valid_solution,
         has_test_solution=facts.has_test_solution,
-        facts=asdict(facts),
+        facts=_finite(asdict(facts)),
     )
 
 

@@ -111,10 +111,11 @@ def queued() -> list[Queued]:
     )
     by_id: dict[int, Queued] = {}
     for row in rows:
-        pk, entrant, order, submission, is_rerun, needs_class, kind, trusted, contest, is_kit, budget, *rest = row
+        pk, entrant, order, submission, is_rerun, *asked, sentence, rung_at = row
+        needs_class, kind, trusted, contest, is_kit, budget = asked
         is_blind = trusted or kind in Phase.HIDDEN_KINDS
         needs = Needs(needs_class, is_blind, contest, is_kit, budget.get("cores"), budget.get("memory_bytes"))
-        by_id[pk] = Queued(Waiting(pk, entrant, order, submission, is_rerun), needs, *rest)
+        by_id[pk] = Queued(Waiting(pk, entrant, order, submission, is_rerun), needs, sentence, rung_at)
     return [by_id[item.run_id] for item in fair_order((found.waiting for found in by_id.values()), _active())]
 
 
