@@ -80,7 +80,7 @@ CASES = {
     "stderr-bac": Case("BAC, 355 x 100,000, standard error", "multiclass", "BAC", 100_000, 355, stderr=True),
     "stderr-many": Case("AUC, 355 x 100,000, standard error", "multiclass", "AUC", 100_000, 355, stderr=True),
     "stderr-pac": Case("PAC, 355 x 100,000, standard error", "multiclass", "PAC", 100_000, 355, stderr=True),
-    "stderr-labels": Case("AUC multi-label 20 x 100,000, st. error", "multilabel", "AUC", 100_000, 20, stderr=True),
+    "stderr-labels": Case("AUC, 20 labels, standard error", "multilabel", "AUC", 100_000, 20, stderr=True),
     "stderr-binary": Case("AUC binary, 1 M, standard error", "binary", "AUC", 1_000_000, 1, stderr=True),
     "stderr-r2": Case("R2, 1 M, standard error", "regression", "R2", 1_000_000, 1, stderr=True),
 }  # fmt: skip

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring import metrics
+from scoring.counts import column_counts, decisions, guessing_base, kept_columns
+from scoring.entropy import class_entropy, class_losses, label_entropies, label_losses
 from scoring.errors import UndefinedMetricError
+from scoring.measured import EPSILON, SMALLEST_ROOM
+from scoring.metrics import SIDES
+from scoring.regression import varying_columns
 from scoring.resamples import Resamples
 from scoring.targets import Bools, Floats, Ints, Pair, Targets
 
@@ -64,6 +68,11 @@ def replicate_values(
 def standard_error(replicates: Floats) -> float | None:
     """Standard deviation of the defined replicates; None where fewer than two are defined.
 
+    Parameters
+    ----------
+    replicates : ndarray of float64, shape (R,)
+        NaN where a replicate is not defined.
+
     Examples
     --------
     >>> standard_error(np.array([0.1, 0.3, np.nan]))
@@ -74,7 +83,7 @@ def standard_error(replicates: Floats) -> float | None:
 
 
 def _r2(pair: Pair, resamples: Resamples) -> Floats:
-    kept = metrics.varying_columns(pair)
+    kept = varying_columns(pair)
     truth = pair.solution[resamples.rows][:, kept]
     errors = np.square(truth - pair.prediction[resamples.rows][:, kept])
     truth = truth - np.mean(truth, axis=0)
@@ -85,13 +94,13 @@ def _r2(pair: Pair, resamples: Resamples) -> Floats:
         for block, weights in resamples.blocks():
             spread = weights @ squares - np.square(weights @ truth) / samples
             # A replicate of one single value has a spread of rounding errors only.
-            spread[spread <= samples * metrics.EPSILON * squares.max(axis=0)] = np.nan
+            spread[spread <= samples * EPSILON * squares.max(axis=0)] = np.nan
             values[block] = np.mean(1.0 - (weights @ errors) / spread, axis=1)
     return values
 
 
 def _abs(pair: Pair, resamples: Resamples) -> Floats:
-    kept = metrics.varying_columns(pair)
+    kept = varying_columns(pair)
     truth = pair.solution[resamples.rows][:, kept]
     errors = np.abs(truth - pair.prediction[resamples.rows][:, kept])
     truth = truth - np.mean(truth, axis=0)
@@ -104,7 +113,7 @@ def _abs(pair: Pair, resamples: Resamples) -> Floats:
         for column in range(kept.size):
             distances = np.abs(truth[:, column] - means[:, column, np.newaxis])
             spread[:, column] = np.einsum("bp,bp->b", weights, distances)
-        spread[spread <= samples * metrics.EPSILON * widths] = np.nan
+        spread[spread <= samples * EPSILON * widths] = np.nan
         values[block] = np.mean(1.0 - (weights @ errors) / spread, axis=1)
     return values
 
@@ -113,7 +122,7 @@ def _column_rates(
     targets: Targets, resamples: Resamples, kept: Ints
 ) -> Iterator[tuple[slice, int, Floats, Floats]]:
     """Yield (replicates, column, share found among positives, share found among negatives)."""
-    decided = metrics.decisions(targets)[resamples.rows]
+    decided = decisions(targets)[resamples.rows]
     positive = targets.positive[resamples.rows]
     for block, weights in resamples.blocks(LARGE_BLOCK_SIZE):
         for place, column in enumerate(kept):
@@ -127,8 +136,8 @@ def _column_rates(
 
 
 def _bac(targets: Targets, resamples: Resamples) -> Floats:
-    kept = metrics.kept_columns(targets, "BAC")
-    base = metrics.guessing_base(targets, kept)
+    kept = kept_columns(targets, "BAC")
+    base = guessing_base(targets, kept)
     values = np.zeros(resamples.count)
     if targets.exclusive:
         for block, present, true_positives, _ in _class_sums(targets, resamples):
@@ -140,14 +149,14 @@ def _bac(targets: Targets, resamples: Resamples) -> Floats:
 
 
 def _f1(targets: Targets, resamples: Resamples) -> Floats:
-    kept = metrics.kept_columns(targets, "F1")
-    base = metrics.guessing_base(targets, kept)
+    kept = kept_columns(targets, "F1")
+    base = guessing_base(targets, kept)
     values = np.zeros(resamples.count)
     if targets.exclusive:
         for block, present, true_positives, found in _class_sums(targets, resamples):
             values[block] = np.mean(2.0 * true_positives[:, kept] / (present + found)[:, kept], axis=1)
     else:
-        positives = metrics.column_counts(targets)[kept]
+        positives = column_counts(targets)[kept]
         negatives = targets.sample_count - positives
         for block, place, recall, false_share in _column_rates(targets, resamples, kept):
             true_positives = recall * positives[place]
@@ -166,7 +175,7 @@ def _class_sums(targets: Targets, resamples: Resamples) -> Iterator[tuple[slice,
     )
     right = np.flatnonzero(hit[resamples.rows])
     positive = None if fixed else targets.positive[resamples.rows].astype(np.float64)
-    sizes = metrics.column_counts(targets).astype(np.float64)
+    sizes = column_counts(targets).astype(np.float64)
     for block, weights in resamples.blocks():
         hits = _sums_by_class(decided[right], weights[:, right], targets.column_count)
         found = _sums_by_class(decided, weights, targets.column_count)
@@ -181,7 +190,7 @@ def _sums_by_class(classes: Ints, weights: Floats, class_count: int) -> Floats:
 
 
 def _auc(targets: Targets, resamples: Resamples) -> Floats:
-    kept = metrics.kept_columns(targets, "AUC")
+    kept = kept_columns(targets, "AUC")
     if targets.sample_count * kept.size * resamples.count > EXACT_AUC_WORK:
         return _auc_first_order(targets, resamples, kept)
     rankings = [_Ranking.of(targets.positives_of(k), targets.scores[:, k], resamples.rows) for k in kept]
@@ -250,12 +259,12 @@ def _add_influence(scores: Floats, positive: Ints, influence: Floats, column_cou
     positive = positive[np.argsort(scores[positive])]
     high = scores[positive]
     size, others = positive.size, scores.size - positive.size
-    left, right = (np.searchsorted(ordered, high, side=side) for side in metrics.SIDES)
+    left, right = (np.searchsorted(ordered, high, side=side) for side in SIDES)
     # The row in place i has passed the positives that begin, and those that end, at or before i.
     steps = np.bincount(np.concatenate([left, right]), minlength=scores.size + 1)
     beaten_by = np.empty(scores.size)
     beaten_by[order] = 1.0 - np.cumsum(steps)[:-1] / (2.0 * size)
-    among_themselves = sum(np.searchsorted(high, high, side=side) for side in metrics.SIDES)
+    among_themselves = sum(np.searchsorted(high, high, side=side) for side in SIDES)
     above = (left + right - among_themselves) / (2.0 * others)
     area = float(np.mean(above))
     beaten_by -= area
@@ -270,31 +279,31 @@ def _pac(targets: Targets, resamples: Resamples) -> Floats:
 
 
 def _class_pac(targets: Targets, resamples: Resamples) -> Floats:
-    losses = metrics.class_losses(targets)[0][resamples.rows]
+    losses = class_losses(targets)[0][resamples.rows]
     samples: Floats = np.array(targets.sample_count, dtype=np.float64)
-    base: Floats = np.exp(-metrics.class_entropy(metrics.column_counts(targets) / samples))
+    base: Floats = np.exp(-class_entropy(column_counts(targets) / samples))
     fixed = targets.one_hot and resamples.units is None
     positive = None if fixed else targets.positive[resamples.rows].astype(np.float64)
     values = np.empty(resamples.count)
     for block, weights in resamples.blocks():
         if positive is not None:
             samples = weights.sum(axis=1)
-            base = np.exp(-metrics.class_entropy(weights @ positive / samples[:, np.newaxis]))
+            base = np.exp(-class_entropy(weights @ positive / samples[:, np.newaxis]))
         raw = np.exp(-(weights @ losses) / samples)
-        values[block] = (raw - base) / np.maximum(metrics.EPSILON, 1.0 - base)
+        values[block] = (raw - base) / np.maximum(EPSILON, 1.0 - base)
     return values
 
 
 def _label_pac(targets: Targets, resamples: Resamples) -> Floats:
     """Losses of positives and of negatives are averaged apart, then joined in the true proportions."""
-    frequencies = metrics.column_counts(targets) / targets.sample_count
-    base = float(np.mean(np.exp(-metrics.label_entropies(frequencies))))
-    if 1.0 - base < metrics.SMALLEST_ROOM:
+    frequencies = column_counts(targets) / targets.sample_count
+    base = float(np.mean(np.exp(-label_entropies(frequencies))))
+    if 1.0 - base < SMALLEST_ROOM:
         raise UndefinedMetricError("The solution holds one class only, so PAC is undefined.")
     values = np.zeros(resamples.count)
     for block, weights in resamples.blocks(LARGE_BLOCK_SIZE):
         for column in range(targets.column_count):
-            losses = metrics.label_losses(targets, column)[resamples.rows]
+            losses = label_losses(targets, column)[resamples.rows]
             truth = targets.positive[resamples.rows, column]
             kinds = np.stack([truth, truth * losses, ~truth, ~truth * losses], axis=1)
             sums = weights @ kinds

@@ -23,7 +23,24 @@ OUR_FAULT = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns 0 ok, 1 the input is at fault, 2 usage, 3 our own fault."""
+    """Run `python -m scoring`.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What is behind the command's name; by default the process's own.
+
+    Returns
+    -------
+    int
+        0 ok, 1 the input is at fault, 2 usage, 3 our own fault.
+
+    Examples
+    --------
+    >>> main(["no.solution", "no.predict", "--task", "binary", "--metric", "auc", "--json"])
+    {"error": "BadSolutionError", "message": "no.solution does not exist."}
+    1
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     run, options = (_replay, _replay_parser()) if given[:1] == ["replay"] else (_score, _score_parser())
     parsed = options.parse_args(given[1:] if run is _replay else given)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from scoring.errors import BadSolutionError
 from scoring.names import canonical_metric, canonical_task
+from scoring.reading import open_regular
 
 MAX_BYTES = 2**20
 
@@ -20,12 +21,33 @@ class ScoringInfo:
 def read_scoring_info(path: Path) -> ScoringInfo:
     """Read task and metric from an info file: `key = value` lines, quotes and `#` comments allowed.
 
-    Raises:
-        BadSolutionError: the file cannot be read.
-        UnknownNameError: it names a task or metric that does not exist.
+    Parameters
+    ----------
+    path : Path
+        The dataset's `<name>_public.info`.
+
+    Returns
+    -------
+    ScoringInfo
+
+    Raises
+    ------
+    BadSolutionError
+        The file cannot be read.
+    UnknownNameError
+        It names a task or metric that does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "toy_public.info"
+    ...     _ = path.write_text("task = 'regression'\\nmetric = 'a_metric'\\n")
+    ...     read_scoring_info(path)
+    ScoringInfo(task='regression', metric='ABS')
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             text = stream.read(MAX_BYTES).decode("utf-8-sig", errors="replace")
     except OSError as problem:
         raise BadSolutionError(f"{path.name} cannot be read: {problem.strerror}.") from None

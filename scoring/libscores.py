@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from scoring.errors import BadPredictionError, BadSolutionError, ScoringError
-from scoring.metrics import EPSILON, Measured
+from scoring.measured import EPSILON, Measured
 from scoring.names import MULTICLASS, REGRESSION_METRICS
 from scoring.oldsort import quicksort_order
 from scoring.targets import Floats
@@ -23,13 +23,27 @@ _OFFSET_THAT_SHOWS = 1e4
 def measure(solution: Floats, prediction: Floats, *, task: str, metric: str) -> Measured:
     """Return raw and base of one metric as the reference computed them; both may be NaN or infinite.
 
-    Args:
-        solution, prediction: float64 tables of one shape (P, C); NaN and infinity are allowed.
-        task, metric: canonical names.
+    Parameters
+    ----------
+    solution, prediction : ndarray of float64, shape (P, C)
+        NaN and infinity are allowed.
+    task, metric : str
+        Canonical names.
 
-    Raises:
-        BadPredictionError, BadSolutionError: where the reference raised, an array without any value
-            that is not infinite.
+    Returns
+    -------
+    Measured
+
+    Raises
+    ------
+    BadPredictionError, BadSolutionError
+        Where the reference raised: an array without any value that is not infinite.
+
+    Examples
+    --------
+    >>> truth, guess = np.array([[0.0], [1.0]]), np.array([[0.9], [np.nan]])
+    >>> measure(truth, guess, task="binary.classification", metric="AUC").raw
+    1.0
     """
     with np.errstate(all="ignore"):
         if metric in REGRESSION_METRICS:
@@ -42,7 +56,17 @@ def measure(solution: Floats, prediction: Floats, *, task: str, metric: str) -> 
 
 
 def value_of(measured: Measured) -> float:
-    """Normalise with the reference's guard against a base of one."""
+    """Normalise with the reference's guard against a base of one, equation 10.2.
+
+    Parameters
+    ----------
+    measured : Measured
+
+    Examples
+    --------
+    >>> value_of(Measured(raw=0.75, base=0.5))
+    0.5
+    """
     with np.errstate(all="ignore"):
         return float((measured.raw - measured.base) / np.maximum(EPSILON, 1.0 - measured.base))
 

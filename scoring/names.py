@@ -27,9 +27,17 @@ def canonical_metric(text: str) -> str:
 
     Case, a `_metric` or `_score` ending and the name of a task behind the metric do not matter.
 
-    Raises:
-        UnknownNameError: the text names no metric.
+    Parameters
+    ----------
+    text : str
 
+    Raises
+    ------
+    UnknownNameError
+        The text names no metric.
+
+    Examples
+    --------
     >>> canonical_metric("a_metric"), canonical_metric("bac_multiclass"), canonical_metric("Auc")
     ('ABS', 'BAC', 'AUC')
     """
@@ -45,9 +53,17 @@ def canonical_metric(text: str) -> str:
 def canonical_task(text: str) -> str:
     """Return the full name of a task given by its full name or its first word, in any case.
 
-    Raises:
-        UnknownNameError: the text names no task.
+    Parameters
+    ----------
+    text : str
 
+    Raises
+    ------
+    UnknownNameError
+        The text names no task.
+
+    Examples
+    --------
     >>> canonical_task("Multiclass"), canonical_task("binary.classification")
     ('multiclass.classification', 'binary.classification')
     """
@@ -60,7 +76,22 @@ def canonical_task(text: str) -> str:
 
 
 def canonical_convention(text: str) -> str:
-    """Return `chapter` or `libscores`; raises UnknownNameError for anything else."""
+    """Return `chapter` or `libscores`, in any case.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    UnknownNameError
+        The text names neither.
+
+    Examples
+    --------
+    >>> canonical_convention("Chapter")
+    'chapter'
+    """
     key = text.strip().lower()
     if key not in CONVENTIONS:
         raise UnknownNameError(f"'{text}' is not a convention; the conventions are {', '.join(CONVENTIONS)}.")

@@ -9,7 +9,7 @@ from scoring.errors import BadSolutionError, ScoringError
 from scoring.evaluate import score
 from scoring.info import ScoringInfo, read_scoring_info
 from scoring.names import CHAPTER, LIBSCORES, canonical_metric, canonical_task
-from scoring.reading import read_table
+from scoring.reading import MAX_BYTES, open_regular, read_table
 from scoring.targets import Floats
 
 EXPECTED_NAME = "expected.json"
@@ -37,8 +37,33 @@ def replay(folder: Path, *, convention: str = CHAPTER) -> list[ReplayRow]:
     An entry has `file`, `dataset`, `score` and may have `task`, `metric`, `published_score` and
     `part`.
 
-    Raises:
-        BadSolutionError: the folder has no readable `expected.json`.
+    Parameters
+    ----------
+    folder : Path
+    convention : {"chapter", "libscores"}
+
+    Returns
+    -------
+    list of ReplayRow
+        In the order of `expected.json`.
+
+    Raises
+    ------
+    BadSolutionError
+        The folder has no readable `expected.json`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> entry = {"file": "a.predict", "dataset": "a", "task": "regression", "metric": "R2", "score": 0.5}
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name)
+    ...     (folder / "reference").mkdir()
+    ...     _ = (folder / "reference" / "a_test.solution").write_text("1\\n2\\n3\\n")
+    ...     _ = (folder / "a.predict").write_text("1\\n2\\n4\\n")
+    ...     _ = (folder / "expected.json").write_text(json.dumps([entry]))
+    ...     replay(folder)
+    [ReplayRow(file='a.predict', dataset='a', value=0.5, expected=0.5, ok=True, message='')]
     """
     reference = _Reference(folder / REFERENCE_FOLDER, finite=convention != LIBSCORES)
     return [_replay_one(folder, entry, reference, convention) for entry in _expected_entries(folder)]
@@ -65,10 +90,11 @@ class _Reference:
 def _expected_entries(folder: Path) -> list[dict[str, Any]]:
     path = folder / EXPECTED_NAME
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        with open_regular(path) as stream:
+            entries = json.loads(stream.read(MAX_BYTES))
     except OSError as problem:
         raise BadSolutionError(f"{path} cannot be read: {problem.strerror}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadSolutionError(f"{path} is not JSON.") from None
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and {"file", "dataset", "score"} <= entry.keys() for entry in entries

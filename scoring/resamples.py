@@ -196,6 +196,11 @@ def block_length(sample_count: int) -> int:
 
     Hall, Horowitz and Jing (1995), Biometrika 82, 561-574.
 
+    Parameters
+    ----------
+    sample_count : int
+        P.
+
     Examples
     --------
     >>> block_length(1000), block_length(1001)

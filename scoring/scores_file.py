@@ -34,8 +34,28 @@ def write_scores(folder: Path, scores: Sequence[float], *, duration: float) -> N
 
     The text has 12 decimals as the challenge's had, the JSON every digit.
 
-    Raises:
-        ValueError: a score or the duration is NaN or infinite.
+    Parameters
+    ----------
+    folder : Path
+        Where `scores.txt` and `scores.json` go.
+    scores : sequence of float
+        In the order of the tasks.
+    duration : float
+        Seconds.
+
+    Raises
+    ------
+    ValueError
+        A score or the duration is NaN or infinite.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_scores(Path(folder), [0.25], duration=12.5)
+    ...     print((Path(folder) / "scores.txt").read_text(), end="")
+    set1_score: 0.250000000000
+    Duration: 12.500000
     """
     values = {f"set{number}_score": float(score) for number, score in enumerate(scores, start=1)}
     for key, value in [*values.items(), (DURATION_KEY, duration)]:
@@ -51,13 +71,29 @@ def write_scores(folder: Path, scores: Sequence[float], *, duration: float) -> N
 def read_scores(folder: Path, *, keys: Collection[str] | None = None) -> ScoresRead:
     """Read the scores that a scoring program left in a folder; `scores.json` wins over `scores.txt`.
 
-    Args:
-        folder: the program's output.
-        keys: the keys that the leaderboard has columns for; None keeps all. Others become notes.
+    Parameters
+    ----------
+    folder : Path
+        The program's output.
+    keys : collection of str, optional
+        The keys that the leaderboard has columns for; None keeps all. Others become notes.
 
-    Raises:
-        BadScoresFileError: neither file is there, it is no JSON, too long, or a score that is asked
-            for is NaN or infinite.
+    Returns
+    -------
+    ScoresRead
+
+    Raises
+    ------
+    BadScoresFileError
+        Neither file is there, it is no JSON, too long, or a score that is asked for is NaN or infinite.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "scores.txt").write_text("accuracy: 0.9\\nDuration: 3\\n")
+    ...     read_scores(Path(folder))
+    ScoresRead(values={'accuracy': 0.9}, duration=3.0, notes=())
     """
     for name in (JSON_NAME, TEXT_NAME):
         path = folder / name

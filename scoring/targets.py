@@ -119,9 +119,23 @@ class Targets:
 def as_table(values: ArrayLike, *, name: str, error: type[ScoringError]) -> Floats:
     """Return `values` as a float64 table (P, C); a vector becomes one column. Never copies without need.
 
-    Raises:
-        BadPredictionError, BadSolutionError (as given by `error`): not real numbers, or more than
-            two dimensions.
+    Parameters
+    ----------
+    values : array_like
+    name : str
+        What the sentence calls it.
+    error : type
+        BadPredictionError or BadSolutionError.
+
+    Raises
+    ------
+    BadPredictionError, BadSolutionError
+        As given by `error`: not real numbers, or more than two dimensions.
+
+    Examples
+    --------
+    >>> as_table([True, False], name="x.predict", error=BadPredictionError).tolist()
+    [[1.0], [0.0]]
     """
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
@@ -137,7 +151,23 @@ def as_table(values: ArrayLike, *, name: str, error: type[ScoringError]) -> Floa
 def check_shape(
     shape: tuple[int, ...], expected: tuple[int, ...], *, name: str, error: type[ScoringError]
 ) -> None:
-    """Raise `error` with a sentence that says which of rows and columns differ from what is expected."""
+    """Raise `error` with a sentence that says which of rows and columns differ from what is expected.
+
+    Parameters
+    ----------
+    shape, expected : tuple of int
+        Rows and columns.
+    name : str
+        What the sentence calls the table.
+    error : type
+        BadPredictionError or BadSolutionError.
+
+    Examples
+    --------
+    >>> check_shape((40, 1), (45, 1), name="iris_test.predict", error=BadPredictionError)
+    Traceback (most recent call last):
+    scoring.errors.BadPredictionError: iris_test.predict has 40 rows, 45 are expected.
+    """
     if shape == expected:
         return
     if shape[1] == expected[1]:
@@ -152,6 +182,15 @@ def check_shape(
 
 def range_of(table: Floats, *, name: str, error: type[ScoringError]) -> tuple[float, float]:
     """Minimum and maximum of a table, read once.
+
+    Parameters
+    ----------
+    table : ndarray of float64, shape (P, C)
+        With at least one value.
+    name : str
+        What the sentence calls it.
+    error : type
+        BadPredictionError or BadSolutionError.
 
     Raises
     ------

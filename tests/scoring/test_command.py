@@ -1,16 +1,12 @@
 """The command line: fields, exit codes, and nothing but the object on the last line."""
 
-import doctest
-import importlib
 import json
 import lzma
-import pkgutil
 import subprocess
 import sys
 
 import pytest
 
-import scoring
 from scoring import command
 from tests.shared import CHECKOUT
 
@@ -142,10 +138,3 @@ def test_replay_of_a_folder_without_expectations_is_the_inputs_fault(tmp_path, c
     assert run(capsys, "replay", tmp_path)[0] == 1
     (tmp_path / "expected.json").write_text("{}")
     assert run(capsys, "replay", tmp_path)[0] == 1
-
-
-def test_every_example_in_the_docstrings_is_true():
-    for module in pkgutil.iter_modules(scoring.__path__, "scoring."):
-        if module.name != "scoring.__main__":
-            assert doctest.testmod(importlib.import_module(module.name)).failed == 0
-    assert doctest.testmod(scoring).failed == 0
