@@ -34,9 +34,10 @@ def write_whole(path: Path, text: str) -> None:
 class Channel(filesystem.Channel):
     """Messages as files of one folder; their names sort by the time of sending."""
 
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    # kombu's own two classes disagree about the second name.
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(time.monotonic() * 1000)}_{uuid4()}.{queue}.msg"
-        write_whole(Path(self.data_folder_out) / name, dumps(message))
+        write_whole(Path(self.data_folder_out) / name, dumps(payload))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         folder = Path(self.data_folder_in)

@@ -166,6 +166,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
         if not won:
             raise HttpError(409, "Another worker was faster.")
         Attempt.objects.create(run=run, number=number, worker=worker, secret_hash=token_hash(secret))
+    files.discard_incoming(run.pk, number)  # an attempt begins with an empty place, also after a restored backup
     return _inputs(run, number, secret)
 
 

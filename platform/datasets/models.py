@@ -51,7 +51,9 @@ class Dataset(models.Model):
 
     @property
     def current(self) -> "DatasetVersion | None":
-        """The newest version, which new runs use."""
+        """The newest version, which new runs use; no query where the versions were prefetched."""
+        if "versions" in getattr(self, "_prefetched_objects_cache", {}):
+            return max(self.versions.all(), key=lambda version: version.number, default=None)
         return self.versions.order_by("-number").first()
 
 

@@ -30,7 +30,7 @@ def rows(phase: Phase, now: dt.datetime) -> QuerySet[LeaderboardRow]:
 
 def columns(phase: Phase) -> list[str]:
     """The names of the tasks, in the order of the cells."""
-    return [task.name for task in phase.tasks.select_related("dataset")]
+    return [task.name for task in phase.tasks.select_related("dataset").prefetch_related("dataset__versions")]
 
 
 def entries_that_count(phase: Phase) -> dict[int, Submission]:

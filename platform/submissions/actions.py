@@ -71,7 +71,7 @@ def submit(
 
 def chosen_tasks(phase: Phase, names: Sequence[str] | None) -> list[Task]:
     """The tasks of the phase, or those named; a name that is not there is refused."""
-    tasks = list(phase.tasks.select_related("dataset"))
+    tasks = list(phase.tasks.select_related("dataset", "phase").prefetch_related("dataset__versions"))
     if not tasks:
         raise Refused(f"{phase.title} has no datasets yet.", status=409)
     if not names:

@@ -61,13 +61,13 @@ def run(phase):
 
 @pytest.fixture
 def caller(client):
-    worker, token = make.worker("one")
+    _worker, token = make.worker("one")
     return Caller(client, token)
 
 
 @pytest.fixture
 def other(client):
-    worker, token = make.worker("two")
+    _worker, token = make.worker("two")
     return Caller(client, token)
 
 
