@@ -1,4 +1,4 @@
-"""Importing datasets: public files and solutions go to different places, problems are named, nothing is half kept."""
+"""Importing datasets: public files and solutions go apart, problems are named, nothing is half kept."""
 
 import io
 import json
@@ -123,3 +123,39 @@ def test_broken_and_unsplit_real_datasets_are_refused(olga, name):
     report = import_dataset(shared_case(f"datasets/{name}"), owner=olga)
     assert not report.ok
     assert report.errors[0].message
+
+
+def test_names_that_differ_by_a_dot_only_are_two_datasets(olga, tmp_path):
+    first = import_dataset(small(tmp_path, "a.b"), owner=olga)
+    second = import_dataset(small(tmp_path / "more", "a-b"), owner=olga)
+    assert first.slug == "a-b"
+    assert second.slug not in ("", "a-b")
+    assert {found.current.name for found in Dataset.objects.all()} == {"a.b", "a-b"}
+
+
+def test_a_slug_that_a_third_person_took_is_no_obstacle(olga, tmp_path):
+    import_dataset(small(tmp_path), owner=olga)
+    import_dataset(small(tmp_path / "more", "tiny-bob"), owner=olga)
+    report = import_dataset(small(tmp_path), owner=make.user("bob"))
+    assert report.ok
+    assert report.dataset.owner.username == "bob"
+    assert Dataset.objects.count() == 3
+
+
+def test_a_name_that_no_column_holds_is_refused(olga, tmp_path):
+    report = import_dataset(small(tmp_path, "x" * 90), owner=olga)
+    assert not report.ok
+    assert "90 characters" in report.errors[0].message
+
+
+def test_private_notes_with_nul_characters_are_kept_without_them(olga, tmp_path):
+    report = import_dataset(small(tmp_path, **{"private.info": "title = 'a\x00b'\n"}), owner=olga)
+    assert report.dataset.current.private_info == "title = 'ab'\n"
+
+
+def test_the_newest_version_of_prefetched_datasets_needs_no_query(olga, tmp_path, django_assert_num_queries):
+    for _ in range(2):
+        import_dataset(small(tmp_path), owner=olga)
+    (dataset,) = Dataset.objects.prefetch_related("versions")
+    with django_assert_num_queries(0):
+        assert dataset.current.number == 2
