@@ -1,0 +1,5 @@
+from inside import predict
+
+predict()
+while True:
+    pass

@@ -1,0 +1,3 @@
+with open("/tmp/big", "wb", buffering=0) as file:
+    while True:
+        file.write(b"x" * 65536)

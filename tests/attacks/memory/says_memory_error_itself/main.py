@@ -1,0 +1,1 @@
+raise MemoryError("the program says so")

@@ -1,0 +1,5 @@
+import os
+
+blocks = []
+while True:
+    blocks.append(os.urandom(1024) * 4096)
