@@ -83,7 +83,7 @@ class Supervisor:
 
     def __enter__(self) -> "Supervisor":
         for number in SIGNALS:
-            if signal.getsignal(number) == signal.SIG_IGN:
+            if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
                 continue  # nohup asked for this
             self._handlers[number] = signal.signal(number, self._on_signal)
         return self

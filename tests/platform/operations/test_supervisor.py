@@ -1,5 +1,6 @@
 """The supervisor with real child processes."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -140,18 +141,25 @@ except StopAsked as asked:
 """
 
 
+@contextlib.contextmanager
+def supervisor_process(tmp_path, before=()):
+    """A supervisor in a process of its own, and its child's number. `before`: a command that starts it."""
+    environ = {**os.environ, "PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'platform'}"}
+    command = [*before, sys.executable, "-c", SUPERVISING, str(tmp_path)]
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    pid = int(process.stdout.readline())
+    try:
+        yield process, pid
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
 @pytest.fixture
 def supervising(tmp_path):
-    """A supervisor in a process of its own, and its child's number."""
-    environ = {**os.environ, "PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'platform'}"}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SUPERVISING, str(tmp_path)], env=environ, stdout=subprocess.PIPE, text=True
-    )
-    pid = int(process.stdout.readline())
-    yield process, pid
-    if process.poll() is None:
-        process.kill()
-    process.wait()
+    with supervisor_process(tmp_path) as both:
+        yield both
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -161,6 +169,22 @@ def test_a_signal_stops_the_children_in_good_order(supervising, number):
     assert process.communicate(timeout=15)[0].strip() == f"asked by {number.name}"
     assert process.returncode == 0
     assert not is_alive(pid)
+
+
+def test_a_script_that_started_it_in_the_background_can_interrupt_it(tmp_path):
+    # A shell without job control lets its background processes ignore SIGINT.
+    with supervisor_process(tmp_path, ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]) as (process, pid):
+        process.send_signal(signal.SIGINT)
+        assert "SIGINT" in process.communicate(timeout=15)[0]
+        assert not is_alive(pid)
+
+
+def test_under_nohup_it_survives_the_end_of_its_terminal(tmp_path):
+    with supervisor_process(tmp_path, ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]) as (process, pid):
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert process.poll() is None
+        assert is_alive(pid)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent")
