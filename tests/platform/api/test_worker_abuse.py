@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from api import worker as worker_api
+from submissions.files import incoming_names
 from submissions.models import Attempt, Prediction, Run, RunState, Submission, Worker
 from submissions.scoring import score_run
 from tests.platform import factories as make
@@ -175,7 +176,7 @@ def test_a_worker_cannot_fill_the_disk_with_uploads(run, caller):
             caller.client.put(path_of(link.json()["url"]), b"0.5\n", content_type="application/octet-stream")
     assert answers[0] == 200
     assert answers[-1] == 409
-    assert len([path for path in stored_files() if "incoming" in path.parts]) <= 51
+    assert len(incoming_names(run.pk, 1)) <= 51
 
 
 def test_a_link_to_write_ends_with_its_attempt(run, caller):
@@ -277,7 +278,7 @@ def test_an_upload_that_breaks_off_leaves_no_file(run, caller, rf):
     request.META["CONTENT_LENGTH"] = "10"
     answer = worker_api.transfers(request, link.json()["url"].rsplit("/", 1)[1])
     assert answer.status_code == 400
-    assert [path for path in stored_files() if "incoming" in path.parts] == []
+    assert incoming_names(run.pk, 1) == []
 
 
 def test_workers_that_wait_cannot_hold_every_thread_of_the_site(caller, monkeypatch):

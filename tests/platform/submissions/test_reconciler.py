@@ -5,8 +5,8 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
-from submissions import dispatch, doorbell, scoring
-from submissions.models import Attempt, Run, RunState, Submission
+from submissions import dispatch, doorbell, reconciler, scoring
+from submissions.models import Attempt, Run, RunState, Submission, Worker
 from submissions.reconciler import reconcile
 from tests.platform import factories as make
 
@@ -151,3 +151,57 @@ def test_queue_positions_count_within_a_class_of_workers(submission):
     assert [positions[run.pk] for run in runs] == [1, 2, 1, 2]
     Run.objects.update(state=RunState.FINISHED)
     assert dispatch.queue_position(submission.runs.first()) is None
+
+
+def test_one_run_that_cannot_be_mended_keeps_nobody_else_waiting(submission, bells, monkeypatch):
+    runs = list(submission.runs.all())
+    for run in runs:
+        Attempt.objects.create(run=run, number=1, worker=None, secret_hash="x")
+    submission.runs.update(state=RunState.RUNNING, attempt_number=1, deadline=timezone.now() - AGO)
+    real = reconciler.end_attempt
+
+    def broken(run, *args, **kwargs):
+        if run.pk == runs[0].pk:
+            raise RuntimeError("a row that is out of order")
+        real(run, *args, **kwargs)
+
+    monkeypatch.setattr(reconciler, "end_attempt", broken)
+    reconcile()
+    assert [run.state for run in submission.runs.all()] == [RunState.RUNNING, RunState.QUEUED]
+
+
+def test_a_score_that_is_still_being_computed_keeps_its_lease(submission, settings, monkeypatch):
+    settings.SCORING_LEASE = dt.timedelta(seconds=60)
+    run = submission.runs.first()
+    Run.objects.filter(pk=run.pk).update(state=RunState.COLLECTED)
+    seen = []
+    monkeypatch.setattr(scoring, "counting_predictions", lambda run: seen.append(run.scoring_tries) or [])
+    scoring.score_run(run.pk)
+    run.refresh_from_db()
+    assert (seen, run.state, run.deadline) == ([1], RunState.FAILED, None)
+
+
+def test_how_many_queries_the_queue_takes_does_not_depend_on_its_length(
+    submission, bells, django_assert_max_num_queries
+):
+    for number in range(20):
+        make.submission(submission.phase, make.user(f"person{number}"))
+    make.worker()
+    with django_assert_max_num_queries(9):
+        dispatch.ring()
+    with django_assert_max_num_queries(3):
+        dispatch.queue_positions(list(submission.runs.all()))
+    Worker.objects.all().delete()
+    with django_assert_max_num_queries(9):
+        dispatch.ring()
+    assert not Run.objects.exclude(sentence__contains="no worker is connected").exists()
+
+
+def test_a_run_that_lost_its_worker_keeps_saying_so_while_it_waits(submission, bells):
+    make.worker()
+    run = submission.runs.first()
+    Attempt.objects.create(run=run, number=1, worker=None, secret_hash="x")
+    Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING, attempt_number=1, deadline=timezone.now() - AGO)
+    reconcile()
+    run.refresh_from_db()
+    assert run.sentence == "Waits for a worker again. Its worker was not heard any more."

@@ -7,8 +7,9 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from leaderboards import board
+from leaderboards.models import LeaderboardRow
 from submissions.actions import cancel, submit
-from submissions.models import Prediction, Run, RunState, Submission
+from submissions.models import Prediction, Run, RunState, Score, Submission
 from submissions.public import public_score, run_view
 from submissions.scoring import bootstrap_seed, counting_predictions, score_run
 from tests.platform import factories as make
@@ -225,3 +226,28 @@ def test_a_run_that_was_stopped_but_counts_keeps_its_note_and_its_sentence(phase
     assert (run.state, run.reason) == (RunState.FINISHED, "timed_out")
     assert run.sentence == "The program was stopped at 10 seconds."
     assert run_view(run, viewer_is_organizer=False, now=timezone.now()).stopped
+
+
+def test_refreshing_a_board_takes_the_same_queries_for_many_as_for_few(phase, django_assert_max_num_queries):
+    for number in range(12):
+        submission = make.submission(phase, make.user(f"person{number}"))
+        for run in submission.runs.all():
+            make.score(run, number / 20)
+    Submission.objects.update(state=Submission.State.FINISHED)
+    for _ in range(2):
+        with django_assert_max_num_queries(11):
+            board.refresh_now(phase)
+    assert [row.rank for row in board.rows(phase, timezone.now())] == list(range(1, 13))
+
+
+def test_rows_that_did_not_change_are_not_written_again(phase):
+    for name in ("alice", "bob"):
+        for run in make.submission(phase, make.user(name)).runs.all():
+            make.score(run, 0.5 if name == "alice" else 0.4)
+    Submission.objects.update(state=Submission.State.FINISHED)
+    board.refresh_now(phase)
+    before = {row.pk: row.updated_at for row in LeaderboardRow.objects.all()}
+    Score.objects.filter(run__submission__entrant__name="bob").update(value=0.3)
+    board.refresh_now(phase)
+    after = {row.pk: row.updated_at for row in LeaderboardRow.objects.all()}
+    assert [after[pk] != stamp for pk, stamp in before.items()].count(True) == 1
