@@ -97,9 +97,9 @@ def described(run: Run) -> str:
     """A run's state in two or three words, with its clock while it runs."""
     if run.state == RunState.RUNNING and run.started_at:
         seconds = (timezone.now() - run.started_at).total_seconds()
-        return f"running {seconds:.0f} of {run.budget.wall_seconds:.0f} s"
+        return f"{seconds:.0f} of {run.budget.wall_seconds:.0f} s"
     if run.state == RunState.FINISHED and run.wall_seconds:
-        return f"finished in {run.wall_seconds:.0f} s"
+        return f"done, {run.wall_seconds:.0f} s"
     if run.state == RunState.FAILED:
         return f"failed: {run.get_reason_display()}"
     return str(run.get_state_display())
