@@ -35,6 +35,8 @@ DEFAULT_IMAGE = "podium-sandbox:latest"
 USER = "65534:65534"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
+GRACE_WITHOUT_WORKER = 10.0  # seconds after its deadline at which a container ends by itself
+TIME_IS_OVER = 124  # exit code of program/init.py when it ended a container
 _KILLED = 128 + 9  # exit code after SIGKILL, from whomever
 # The engine copies what a program prints at our pace: a flood must not cost the machine a core.
 LOG_BYTES_PER_SECOND = 100 * 1024 * 1024
@@ -143,10 +145,13 @@ class DockerSandbox(Sandbox):
             if state.get("Error"):
                 raise SandboxError(f"the container did not start: {state['Error']}")
             reader.finish()
-            ended_early = watched.stopped is not None or int(state["ExitCode"]) != 0
+            code = int(state["ExitCode"])
+            if code == TIME_IS_OVER and watched.usage.wall_seconds >= spec.budget.wall_seconds + GRACE_WITHOUT_WORKER:
+                watched.stopped = "time"  # this process slept through the deadline; the container did not
+            ended_early = watched.stopped is not None or code != 0
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             return Outcome(
-                exit_code=None if watched.stopped else int(state["ExitCode"]),
+                exit_code=None if watched.stopped else code,
                 stopped=watched.stopped,
                 usage=watched.usage,
                 memory_killed=bool(state.get("OOMKilled")) or watched.memory_killed,
@@ -214,13 +219,13 @@ def container_options(
     file_bytes = max(spec.output_bytes, spec.temporary_bytes)
     options: dict[str, Any] = {
         "image": image,
-        "entrypoint": list(spec.command),
+        "entrypoint": [*first_process(spec, places), *spec.command],
         "command": [],
         "environment": dict(spec.environment),
         "working_dir": places.submission,
         "hostname": "podium",
         "user": USER,
-        "init": True,
+        "init": False,
         "network_mode": "none",
         "read_only": True,
         "cap_drop": ["ALL"],
@@ -247,6 +252,12 @@ def container_options(
     else:
         options["nano_cpus"] = spec.cores * 1_000_000_000
     return options
+
+
+def first_process(spec: SandboxSpec, places: Places) -> tuple[str, ...]:
+    """The command line of our own first process, which ends the container though its worker be dead."""
+    seconds = spec.budget.wall_seconds + GRACE_WITHOUT_WORKER
+    return (places.python, "-I", "-S", f"{places.program}/ingestion/program/init.py", repr(seconds))
 
 
 def seccomp_text() -> str:

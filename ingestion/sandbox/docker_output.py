@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import tarfile
 import uuid
@@ -20,6 +21,7 @@ from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
 from ingestion.sandbox.scratch import unmount
 
 MIRROR_FOLDER = "mirror"
+HELD_AFTERWARDS = 600.0  # seconds for which a volume is held after the deadline, should the worker be dead
 
 
 class OutputPlace(Protocol):
@@ -96,7 +98,7 @@ class _Volume:
         """Start the helper, which mounts the volume and sleeps."""
         self._helper = self._client.containers.create(
             image,
-            entrypoint=["sleep", "infinity"],
+            entrypoint=["sleep", str(math.ceil(self._spec.budget.wall_seconds + HELD_AFTERWARDS))],
             command=[],
             init=True,
             network_mode="none",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import subprocess
 from pathlib import Path
 
 from ingestion.sandbox.base import SandboxError, SandboxSpec
 
 OUTPUT_FOLDER = "output"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_WAITING = 256  # open folders at a time
 _NEARLY_FULL = 64 * 1024  # bytes: a write of one block did not fit any more
 
 
@@ -51,18 +55,28 @@ def is_full(output: int, spec: SandboxSpec, *, bounded_by_mount: bool = True) ->
 def measured(output: int, most_files: int) -> tuple[int, int, int]:
     """(bytes on disk, number of entries, apparent size of the largest file) at the top and below.
 
-    Stops counting past `most_files` entries.
+    Stops counting past `most_files` entries. Folders may be nested deeper than a path or a call can go: each is
+    opened from the one above it, and what cannot be opened counts as one entry.
     """
     used = files = largest = 0
-    for _, folders, names, descriptor in os.fwalk(".", dir_fd=output):
-        for name in (*folders, *names):
-            files += 1
+    waiting = [os.open(".", _FOLDER, dir_fd=output)]
+    try:
+        while waiting and files <= most_files:
+            folder = waiting.pop()
             try:
-                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            except OSError:
-                continue  # gone in between
-            used += status.st_blocks * 512
-            largest = max(largest, status.st_size)
-        if files > most_files:
-            break
+                for entry in os.scandir(folder):
+                    files += 1
+                    if files > most_files:
+                        break
+                    with contextlib.suppress(OSError):  # gone in between, closed to us, or too many at a time
+                        status = os.stat(entry.name, dir_fd=folder, follow_symlinks=False)
+                        used += status.st_blocks * 512
+                        largest = max(largest, status.st_size)
+                        if stat.S_ISDIR(status.st_mode) and len(waiting) < _MOST_WAITING:
+                            waiting.append(os.open(entry.name, _FOLDER, dir_fd=folder))
+            finally:
+                os.close(folder)
+    finally:
+        for folder in waiting:
+            os.close(folder)
     return used, files, largest

@@ -81,7 +81,7 @@ def parameters() -> Iterator[object]:
             yield pytest.param(None, sandbox, id=f"{group}/then_an_honest_one-{sandbox}", marks=marks)
 
 
-@pytest.mark.parametrize(("case", "name"), parameters())
+@pytest.mark.parametrize(("case", "name"), [*parameters()])
 def test_an_attack_comes_to_its_verdict_and_leaves_nothing(case, name, grounds, levels_at_start):
     ground = grounds[name]
     if case is None:

@@ -1,7 +1,7 @@
 import os
 import resource
 
-from inside import breach, held, must_fail, predict
+from inside import must_fail, predict
 
 must_fail("nice", os.nice, -5)
 must_fail("priority", os.setpriority, os.PRIO_PROCESS, 0, -5)
@@ -11,5 +11,5 @@ must_fail("file size", resource.setrlimit, resource.RLIMIT_FSIZE, (resource.RLIM
 must_fail("core size", resource.setrlimit, resource.RLIMIT_CORE, (1_000_000, 1_000_000))
 must_fail("locked memory", resource.setrlimit, resource.RLIMIT_MEMLOCK, (2**40, 2**40))
 must_fail("prlimit", resource.prlimit, os.getppid(), resource.RLIMIT_NOFILE, (1_000_000, 1_000_000))
-must_fail("out of memory score", open("/proc/self/oom_score_adj", "w").write, "-1000")
+must_fail("out of memory score", os.write, os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"-1000")
 predict()
