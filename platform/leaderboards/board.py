@@ -51,8 +51,7 @@ def entries_that_count(phase: Phase) -> dict[int, Submission]:
 def refresh(phase: Phase) -> None:
     """Rewrite the rows of a phase from the scores that count. Call inside the transaction that changed them."""
     # The lock makes two refreshes follow each other: the later one sees the scores of both.
-    # Without no_key, PostgreSQL would make it wait for everybody who has just inserted a submission, each of
-    # whom waits for it in turn.
+    # no_key: what only refers to the phase, such as a submission that is being received, need not wait for it.
     phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     task_ids = list(phase.tasks.order_by("order", "id").values_list("pk", flat=True))
     standing = entries_that_count(phase)
