@@ -82,35 +82,45 @@ def standard_error(replicates: Floats) -> float | None:
     return float(np.std(defined, ddof=1)) if defined.size >= 2 else None
 
 
+def _errors_and_deviations(pair: Pair, resamples: Resamples) -> tuple[Floats, Floats]:
+    """Errors and deviations from the mean of the columns that vary, (P, C) each, in units near their spread.
+
+    The units are powers of two, so that squares stay inside the range of a double and no digit changes.
+    """
+    kept = varying_columns(pair)
+    truth = pair.solution[resamples.rows][:, kept]
+    errors = truth - pair.prediction[resamples.rows][:, kept]
+    deviations = truth - truth[0]
+    exponents = np.frexp(np.abs(deviations).max(axis=0))[1]
+    deviations = np.ldexp(deviations, -exponents)
+    return np.ldexp(errors, -exponents), deviations - np.mean(deviations, axis=0)
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _r2(pair: Pair, resamples: Resamples) -> Floats:
-    kept = varying_columns(pair)
-    truth = pair.solution[resamples.rows][:, kept]
-    errors = np.square(truth - pair.prediction[resamples.rows][:, kept])
-    truth = truth - np.mean(truth, axis=0)
-    squares = np.square(truth)
-    values = np.empty(resamples.count)
-    samples = truth.shape[0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for block, weights in resamples.blocks():
-            spread = weights @ squares - np.square(weights @ truth) / samples
-            # A replicate of one single value has a spread of rounding errors only.
-            spread[spread <= samples * EPSILON * squares.max(axis=0)] = np.nan
-            values[block] = np.mean(1.0 - (weights @ errors) / spread, axis=1)
-    return values
-
-
-def _abs(pair: Pair, resamples: Resamples) -> Floats:
-    kept = varying_columns(pair)
-    truth = pair.solution[resamples.rows][:, kept]
-    errors = np.abs(truth - pair.prediction[resamples.rows][:, kept])
-    truth = truth - np.mean(truth, axis=0)
-    widths = np.abs(truth).max(axis=0)
+    errors, truth = _errors_and_deviations(pair, resamples)
+    errors, squares = np.square(errors), np.square(truth)
     values = np.empty(resamples.count)
     samples = truth.shape[0]
     for block, weights in resamples.blocks():
+        spread = weights @ squares - np.square(weights @ truth) / samples
+        # A replicate of one single value has a spread of rounding errors only.
+        spread[spread <= samples * EPSILON * squares.max(axis=0)] = np.nan
+        values[block] = np.mean(1.0 - (weights @ errors) / spread, axis=1)
+    return values
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
+def _abs(pair: Pair, resamples: Resamples) -> Floats:
+    errors, truth = _errors_and_deviations(pair, resamples)
+    errors = np.abs(errors)
+    widths = np.abs(truth).max(axis=0)
+    values = np.empty(resamples.count)
+    samples, columns = truth.shape
+    for block, weights in resamples.blocks():
         means = weights @ truth / samples
         spread = np.empty_like(means)
-        for column in range(kept.size):
+        for column in range(columns):
             distances = np.abs(truth[:, column] - means[:, column, np.newaxis])
             spread[:, column] = np.einsum("bp,bp->b", weights, distances)
         spread[spread <= samples * EPSILON * widths] = np.nan

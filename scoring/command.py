@@ -46,14 +46,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = options.parse_args(given[1:] if run is _replay else given)
     try:
         return run(options, parsed)
+    except _WrongNameByHand as error:
+        _print_error(UnknownNameError(*error.args), as_json=parsed.json)
+        return USAGE
     except ScoringError as error:
         _print_error(error, as_json=parsed.json)
-        return (
-            USAGE if isinstance(error, UnknownNameError) and not getattr(parsed, "info", None) else INPUT_AT_FAULT
-        )
+        return INPUT_AT_FAULT
     except Exception as error:  # the last resort: exit code 3 says that the input is not to blame
         _print_error(error, as_json=parsed.json)
         return OUR_FAULT
+
+
+class _WrongNameByHand(Exception):
+    """A task or metric on the command line does not exist; in a file it is the input's fault."""
 
 
 def _score_parser() -> argparse.ArgumentParser:
@@ -85,9 +90,12 @@ def _replay_parser() -> argparse.ArgumentParser:
 
 
 def _score(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    # Names given by hand win over the info file; wrong ones are usage, wrong ones in a file are not.
-    task = canonical_task(options.task) if options.task else None
-    metric = canonical_metric(options.metric) if options.metric else None
+    # Names given by hand win over the info file.
+    try:
+        task = canonical_task(options.task) if options.task else None
+        metric = canonical_metric(options.metric) if options.metric else None
+    except UnknownNameError as unknown:
+        raise _WrongNameByHand(*unknown.args) from None
     if not (task and metric):
         if options.info is None:
             parser.error("give --info INFO, or both --task and --metric")

@@ -9,6 +9,9 @@ from scoring.errors import BadPredictionError, UndefinedMetricError
 from scoring.measured import Measured
 from scoring.targets import BLOCK_SIZE, Floats, Ints, Pair
 
+# Sums of squares below it have lost digits: the smallest double of full precision is 2e-308.
+SMALLEST_SUM = 1e-280
+
 
 def r2(pair: Pair) -> Measured:
     """Coefficient of determination, equation 10.3: 1 - MSE / VAR, mean over columns.
@@ -87,16 +90,18 @@ def _error_ratio(truth: Floats, guess: Floats, total: Callable[[Floats], float])
         errors.append(total(part - guess[first : first + BLOCK_SIZE]))
         spreads.append(total(part - mean))
     error, spread = sum(errors), sum(spreads)
-    if 0.0 < spread < math.inf and error < math.inf and (error > 0.0 or np.array_equal(truth, guess)):
+    in_range = SMALLEST_SUM < spread < math.inf and error < math.inf
+    if in_range and (error > SMALLEST_SUM or np.array_equal(truth, guess)):
         return error / spread
     return _scaled_error_ratio(truth, guess, total)
 
 
 def _scaled_error_ratio(truth: Floats, guess: Floats, total: Callable[[Floats], float]) -> float:
     """The same ratio where squares or differences leave the range of a double: everything in its own unit."""
-    # Halves first, so that no difference overflows.
-    truth, guess = truth / 2.0, guess / 2.0
     deviations = truth - truth[0]
+    if not (np.isfinite(deviations).all() and np.isfinite(truth - guess).all()):
+        truth, guess = truth / 2.0, guess / 2.0
+        deviations = truth - truth[0]
     unit = float(np.abs(deviations).max())
     deviations = deviations / unit
     deviations -= np.mean(deviations)

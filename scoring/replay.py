@@ -96,11 +96,17 @@ def _expected_entries(folder: Path) -> list[dict[str, Any]]:
         raise BadSolutionError(f"{path} cannot be read: {problem.strerror}.") from None
     except (ValueError, RecursionError):
         raise BadSolutionError(f"{path} is not JSON.") from None
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and {"file", "dataset", "score"} <= entry.keys() for entry in entries
-    ):
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
         raise BadSolutionError(f"{path} is not a list of objects with file, dataset and score.")
     return entries
+
+
+def _is_entry(entry: object) -> bool:
+    if not isinstance(entry, dict) or not {"file", "dataset", "score"} <= entry.keys():
+        return False
+    words = [entry["file"], entry["dataset"], *(entry.get(key) or "" for key in ("task", "metric", "part"))]
+    numbers = [entry["score"], entry.get("published_score") or 0.0]
+    return all(isinstance(word, str) for word in words) and all(isinstance(n, int | float) for n in numbers)
 
 
 def _replay_one(folder: Path, entry: dict[str, Any], reference: _Reference, convention: str) -> ReplayRow:
@@ -117,7 +123,7 @@ def _replay_one(folder: Path, entry: dict[str, Any], reference: _Reference, conv
 
 
 def _value(folder: Path, entry: dict[str, Any], reference: _Reference, convention: str) -> float:
-    dataset, part = entry["dataset"], entry.get("part", "test")
+    dataset, part = entry["dataset"], entry.get("part") or "test"
     task, metric = entry.get("task"), entry.get("metric")
     if not (task and metric):
         info = reference.info(dataset)

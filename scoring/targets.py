@@ -287,11 +287,12 @@ def _highest_columns(table: Floats) -> tuple[Ints, tuple[float, float]]:
     places = np.empty(rows, dtype=np.intp)
     lowest, highest = [], []
     height = max(1, BLOCK_SIZE // columns)
+    starts = np.arange(height) * columns
     for first in range(0, rows, height):
         part = table[first : first + height]
         found = part.argmax(axis=1, out=places[first : first + height])
         lowest.append(part.min())
-        highest.append(part[np.arange(len(part)), found].max())
+        highest.append(part.reshape(-1).take(starts[: len(part)] + found).max())
     return places, (float(np.min(lowest)), float(np.max(highest)))
 
 
@@ -305,11 +306,13 @@ def _one_hot_labels(table: Floats) -> Ints | None:
         return None
     labels = np.empty(rows, dtype=np.intp)
     height = max(1, BLOCK_SIZE // columns)
+    starts = np.arange(height) * columns
     for first in range(0, rows, height):
         part = table[first : first + height]
         places = part.argmax(axis=1, out=labels[first : first + height])
         # Nothing is negative and the rows' largest values, all 1, make up the sum: the rest is 0.
-        if part.min() != 0.0 or part.sum() != len(part) or (part[np.arange(len(part)), places] != 1.0).any():
+        own = part.reshape(-1).take(starts[: len(part)] + places)
+        if part.min() != 0.0 or part.sum() != len(part) or own.min() != 1.0 or own.max() != 1.0:
             return None
     return labels
 

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import os
 import subprocess
 import sys
 
@@ -66,6 +67,7 @@ def test_a_wrong_row_count_names_the_file(files, capsys):
 def test_an_unknown_metric_is_a_matter_of_usage_and_a_wrong_info_file_is_not(files, capsys):
     given = [files / "toy_test.solution", files / "toy_test.predict"]
     assert run(capsys, *given, "--task", "binary", "--metric", "best")[0] == 2
+    assert run(capsys, *given, "--info", files / "toy_public.info", "--metric", "best")[0] == 2
     (files / "toy_public.info").write_text("task = 'binary.classification'\nmetric = 'best'\n")
     assert run(capsys, *given, "--info", files / "toy_public.info")[0] == 1
     with pytest.raises(SystemExit) as left:
@@ -136,5 +138,31 @@ def test_replay_says_which_file_is_missing_and_goes_on(files, capsys):
 
 def test_replay_of_a_folder_without_expectations_is_the_inputs_fault(tmp_path, capsys):
     assert run(capsys, "replay", tmp_path)[0] == 1
-    (tmp_path / "expected.json").write_text("{}")
-    assert run(capsys, "replay", tmp_path)[0] == 1
+    for content in ("{}", "[" * 100_000, '[{"file": 1, "dataset": "a", "score": 0.5}]', "[1]", "\udcff"):
+        (tmp_path / "expected.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+        assert run(capsys, "replay", tmp_path)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["one"], ["a", "b", "--convention", "book"], ["a", "b"], ["replay"], ["a", "b", "--what"]]
+)
+def test_wrong_usage_is_exit_code_two(arguments):
+    with pytest.raises(SystemExit) as left:
+        command.main(arguments)
+    assert left.value.code == 2
+
+
+def test_an_info_file_that_cannot_be_read_is_the_inputs_fault(files, capsys):
+    given = [files / "toy_test.solution", files / "toy_test.predict", "--info"]
+    os.mkfifo(files / "pipe")
+    for name in ("absent.info", "pipe", "."):
+        code, answer = run(capsys, *given, files / name)
+        assert (code, answer["error"]) == (1, "BadSolutionError")
+    (files / "toy_public.info").write_bytes(b"\xff\xfe\x00 = \x80\n" * 1000)
+    assert run(capsys, *given, files / "toy_public.info")[0] == 1
+
+
+def test_replay_prints_a_table_for_people(files, capsys):
+    replay_folder(files, score=0.5)
+    assert command.main(["replay", str(files), "--convention", "libscores"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 1 agree to 1e-9."

@@ -1,5 +1,7 @@
 """Quirks of the reference scorer that need no shared case to be checked."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,51 @@ def test_the_old_quicksort_sorts_with_nan_last(size, distinct):
     order = quicksort_order(values)
     assert sorted(order) == list(range(size))
     assert np.array_equal(values[order], np.sort(values), equal_nan=True)
+
+
+def pseudo_random(size, distinct, nan_every):
+    """Values that are the same everywhere and always, some of them NaN."""
+    values, state = [], 12345
+    for _ in range(size):
+        state = (1103515245 * state + 12345) % 2**31
+        is_nan = (state >> 8) % nan_every == 0
+        values.append(np.nan if is_nan else float((state >> 4) % distinct))
+    return np.array(values)
+
+
+def pipe_organ(half, nan_places):
+    values = np.concatenate([np.arange(half), np.arange(half)[::-1]]).astype(float)
+    values[nan_places] = np.nan
+    return values
+
+
+@pytest.mark.parametrize(
+    "values, checksum",
+    [
+        (pseudo_random(17, 5, 2), 2991496951),
+        (pseudo_random(300, 4, 3), 3518309578),
+        (pseudo_random(2000, 1000, 5), 3344446213),
+        (pipe_organ(500, slice(None, None, 7)), 1971320680),
+        (pipe_organ(2500, [5, 6]), 3314730878),  # split so often that heap sort takes over
+    ],
+)
+def test_the_old_quicksort_leaves_equal_values_in_the_order_numpy_1_12_did(values, checksum):
+    order = ",".join(map(str, quicksort_order(values).tolist()))
+    assert zlib.crc32(order.encode()) == checksum
+
+
+def test_a_constant_solution_beside_infinities_divides_the_ranks_by_zero():
+    solution, prediction = [[1.0], [np.inf], [1.0]], [[0.9], [0.1], [0.8]]
+    assert reference(solution, prediction, "binary", "AUC").value == np.inf
+    lowest = reference([[1.0], [1.0], [np.inf]], [[0.1], [0.2], [0.9]], "binary", "AUC")
+    assert np.isnan(lowest.value)
+
+
+def test_the_running_mean_shows_at_large_offsets():
+    solution = 1e9 + np.random.default_rng(0).exponential(size=500)
+    prediction = solution + 0.3
+    mean = solution[0]
+    for place, found in enumerate(solution[1:], start=1):
+        mean = place / (place + 1.0) * mean + 1.0 / (place + 1) * found
+    expected = 1 - np.abs(solution - prediction).mean() / np.abs(solution - mean).mean()
+    assert reference(solution, prediction, "regression", "ABS").value == pytest.approx(expected, rel=1e-12)

@@ -1,5 +1,6 @@
 """One test for each property, over a table of all metrics and tasks."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +89,57 @@ def test_float32_fortran_order_and_read_only_arrays_are_fine_and_inputs_stay_unc
     assert all(np.array_equal(was, now) for was, now in zip(before, frozen, strict=True))
 
 
+@every_metric
+@pytest.mark.parametrize("convention", ["chapter", "libscores"])
+def test_other_kinds_of_arrays_score_the_same_and_are_left_alone(task, metric, convention):
+    drawn = make(task, 3, 40, grid=8)
+    asked = {"task": task, "metric": metric, "convention": convention, "replicates": 3}
+    expected = score(drawn.solution, drawn.prediction, **asked).value
+    wide = [np.repeat(np.repeat(array, 2, axis=0), 3, axis=1) for array in (drawn.solution, drawn.prediction)]
+    kinds = {
+        "strided": [array[::2, ::3] for array in wide],
+        "reversed twice": [array[::-1].copy()[::-1] for array in (drawn.solution, drawn.prediction)],
+        "big-endian": [array.astype(">f8") for array in (drawn.solution, drawn.prediction)],
+        "lists": [array.tolist() for array in (drawn.solution, drawn.prediction)],
+        "extended": [array.astype(np.longdouble) for array in (drawn.solution, drawn.prediction)],
+    }
+    if task != "regression":
+        kinds["booleans and halves"] = [drawn.solution.astype(bool), drawn.prediction.astype(np.float16)]
+    for name, (solution, prediction) in kinds.items():
+        before = np.array(solution), np.array(prediction)
+        assert score(solution, prediction, **asked).value == pytest.approx(expected, abs=1e-12), name
+        assert np.array_equal(before[0], solution), name
+        assert np.array_equal(before[1], prediction), name
+
+
+@every_metric
+def test_the_reference_leaves_nan_and_infinity_of_its_inputs_alone(task, metric):
+    drawn = make(task, 3, 40)
+    drawn.prediction[::5] = np.nan
+    drawn.prediction[1::7] = np.inf
+    drawn.prediction[2::7] = -np.inf
+    before = drawn.prediction.copy()
+    score(drawn.solution, drawn.prediction, task=task, metric=metric, convention="libscores")
+    assert np.array_equal(before, drawn.prediction, equal_nan=True)
+
+
+@every_metric
+@few_examples
+@given(seed=seeds, samples=sizes, grid=st.sampled_from([0, 2]))
+def test_scores_stay_within_their_bounds(task, metric, seed, samples, grid):
+    drawn = make(task, seed, samples, grid=grid)
+    drawn.prediction = np.random.default_rng(seed).permuted(drawn.prediction, axis=0)
+    scored = score(drawn.solution, drawn.prediction, task=task, metric=metric, stderr=False)
+    assert scored.value <= scored.raw <= 1.0
+    if metric in CLASSIFICATION:
+        assert scored.raw >= 0.0
+    if metric in ("BAC", "F1"):
+        classes = drawn.solution.shape[1] if task == "multiclass" else 2
+        assert scored.value >= -1.0 / (classes - 1) - 1e-12
+    if metric == "AUC":
+        assert scored.value >= -1.0
+
+
 @pytest.mark.parametrize("task", TASKS)
 @few_examples
 @given(seed=seeds, samples=sizes, power=st.sampled_from([0.5, 2.0, 3.0]))
@@ -135,6 +187,27 @@ def test_random_predictions_score_zero_on_average(task, metric):
         value(Drawn(drawn.solution, generator.random(drawn.solution.shape)), task, metric) for _ in range(300)
     ]
     assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(len(values))
+
+
+@pytest.mark.parametrize("metric", ["BAC", "AUC"])
+@pytest.mark.parametrize(
+    "solution",
+    [[[0], [1], [1], [0], [1]], np.eye(3)[[0, 1, 2, 0, 0]], [[1, 0], [0, 0], [1, 1], [0, 1], [1, 0]]],
+    ids=TASKS,
+)
+def test_over_all_orders_of_any_prediction_the_mean_score_is_exactly_zero(metric, solution):
+    task = {1: "binary", 2: "multilabel", 3: "multiclass"}[np.shape(solution)[1]]
+    prediction = np.random.default_rng(4).integers(0, 4, np.shape(solution)) / 3
+    orders = itertools.permutations(range(5))
+    values = [value(Drawn(np.array(solution), prediction[list(order)]), task, metric) for order in orders]
+    assert np.mean(values) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["R2", "ABS"])
+def test_predicting_the_mean_of_every_output_scores_zero(metric):
+    solution = np.random.default_rng(0).normal(size=(50, 3)) * [1, 10, 1000]
+    prediction = np.broadcast_to(solution.mean(axis=0), solution.shape)
+    assert value(Drawn(solution, prediction), "regression", metric) == pytest.approx(0.0, abs=1e-12)
 
 
 @few_examples

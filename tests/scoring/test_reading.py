@@ -1,6 +1,7 @@
 """Reading files of strangers: the evident value or one sentence that names file, line and column."""
 
 import ast
+import gzip
 import io
 import json
 import lzma
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring import BadPredictionError, BadSolutionError
+from scoring import BadPredictionError, BadSolutionError, reading
 from scoring.reading import read_table
 from tests.shared import shared_case
 
@@ -41,6 +42,8 @@ def read(tmp_path):
         ("1\r2\r3", [[1], [2], [3]]),
         ("1e-3 9E-1 +1 -1 .5 5.\n", [[0.001, 0.9, 1, -1, 0.5, 5]]),
         ("1e-400\n", [[0]]),
+        ("0.5 # a word: é\n# ¾\n0.25\n", [[0.5], [0.25]]),
+        (b"# \xff\xfe\n1 2\n", [[1, 2]]),
     ],
 )
 def test_the_evident_value_is_read(read, content, table):
@@ -67,7 +70,13 @@ def test_the_evident_value_is_read(read, content, table):
         ('"1"\n', ", line 1, column 1: '\"1\"' is not a number."),
         ("１\n", ", line 1, column 1: '１' is not a number."),
         (b"1\x002\n", ", line 1, column 1: '1?2' is not a number."),
-        ("1\n2\n".encode("utf-16"), ", line 1, column 1: "),
+        ("1\n2\n".encode("utf-16"), " is text in UTF-16; plain text or .npy is expected."),
+        (gzip.compress(b"1\n"), " is a gzip file; plain text or .npy is expected."),
+        (b"PK\x03\x04 and more", " is a zip file; plain text or .npy is expected."),
+        ("1\u00a02\n", ", line 1, column 1: '1?2' is not a number."),
+        ("1\n2\u20283\n", ", line 2, column 1: '2?3' is not a number."),
+        ("1\x1c2\n", ", line 1, column 1: '1?2' is not a number."),
+        ("1\n\ufeff2\n", ", line 2, column 1: '?2' is not a number."),
     ],
 )
 def test_anything_else_is_one_sentence_with_file_line_and_column(read, content, place):
@@ -193,11 +202,87 @@ def test_a_pickle_is_never_opened(read, tmp_path):
 
 def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for name, sentence in (("pipe", "is not a file"), ("", "is not a file"), ("none", "does not exist")):
+    for name, sentence in (("pipe", "not a regular file"), ("", "not a regular file"), ("none", "does not exist")):
         with pytest.raises(BadPredictionError, match=sentence):
             read_table(tmp_path / name)
-    with pytest.raises(BadPredictionError, match="is not a file"):
+    with pytest.raises(BadPredictionError, match="not a regular file"):
         read_table(Path("/dev/zero"))
+
+
+def test_links_that_lead_nowhere_and_odd_names_are_refused_in_one_line(tmp_path):
+    os.symlink("loop", tmp_path / "loop")
+    os.symlink("absent", tmp_path / "dangling")
+    (tmp_path / "two\nlines").write_text("word")
+    for name, sentence in (
+        ("loop", "loop cannot be read: Too many levels"),
+        ("dangling", "dangling does not exist"),
+        ("two\nlines", "two.lines, line 1"),
+        ("nul\0", "does not exist"),
+    ):
+        with pytest.raises(BadPredictionError, match=sentence) as refused:
+            read_table(tmp_path / name)
+        assert "\n" not in str(refused.value)
+
+
+def header(text: str, *, version: bytes = b"\x01\x00", rest: bytes = b"") -> bytes:
+    """A `.npy` file with a header of our own."""
+    return b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text.encode("latin-1") + rest
+
+
+@pytest.mark.parametrize(
+    "content, sentence",
+    [
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (10**15,)}"), "damaged"),
+        (
+            header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 1000)}"),
+            "promises 8,000,0",
+        ),
+        (
+            header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 8)}", rest=b"\0" * 64),
+            r"\(-1, 8\)",
+        ),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (True,)}", rest=b"\0" * 8), "has shape"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 0)}"), "is empty"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", rest=b"cos\nsystem\n"), "object values"),
+        (header("{'descr': [('a', '<f8'), ('b', '|O')], 'fortran_order': False, 'shape': (1,)}"), "real numbers"),
+        (header("{'descr': '<M8[s]', 'fortran_order': False, 'shape': (1,)}", rest=b"\0" * 8), "datetime64"),
+        (header("{'descr': '<f8', 'fortran_order': __import__('os').abort(), 'shape': (1,)}"), "damaged"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "-" * 9000 + "1,)}"), "damaged"),
+        (header("[" * 9000 + "]" * 9000), "damaged"),
+        (header("{}", version=b"\x02\x00"), "damaged"),
+        (b"\x93NUMPY", "damaged"),
+    ],
+)
+def test_hostile_headers_are_refused_at_once(read, content, sentence):
+    with pytest.raises(BadPredictionError, match=rf"^x\.npy .*{sentence}"):
+        read(content, "x.npy")
+
+
+def test_a_table_of_bytes_may_not_grow_past_the_limit(read):
+    content = npy(np.zeros(3_000_000, dtype=bool))
+    with pytest.raises(BadPredictionError, match=r"holds 3,000,000 numbers, 500,000 are allowed\."):
+        read(content, "x.npy", max_bytes=4_000_000)
+
+
+def test_lines_are_bounded_in_length_and_lines_without_numbers_in_count(read, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 300_000)
+    monkeypatch.setattr(reading, "MAX_EMPTY_LINES", 1000)
+    assert read("1 " * 100_000).shape == (1, 100_000)
+    for filler in ("1", "1 ", " ", "#"):
+        with pytest.raises(BadPredictionError, match=r"^x\.predict, line 2: longer than the 300,000 bytes"):
+            read("1\n" + filler * 1_000_000)
+    for filler in ("\n", "#\n", " \r\n", "\r", " # x\n"):
+        with pytest.raises(BadPredictionError, match="more than 1,000 lines without numbers"):
+            read("1\n" + filler * 1001)
+
+
+def test_what_is_unusual_far_down_is_found_in_its_line(read):
+    lines = ["0.25 0.75\n"] * 5000
+    for odd, sentence in (("x 1\n", "column 1: 'x'"), ("1\n", " 1 number where"), ("1 nan\n", "column 2: 'nan'")):
+        with pytest.raises(BadPredictionError, match=rf"^x\.predict, line 4322.*{sentence}"):
+            read("".join([*lines[:4321], odd, *lines[4321:]]))
+    assert read("".join([*lines, "# é\n"])).shape == (5000, 2)
+    assert np.isnan(read("".join([*lines[:4321], "1 nan\n"]), finite=False)[4321, 1])
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -216,14 +301,30 @@ def test_what_was_written_is_read_back_to_the_last_bit(read, table, ending):
     assert read(text).tolist() == table
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary(max_size=60) | st.text("0123456789.eE+- \n\t,#nai_", max_size=30).map(str.encode))
-def test_any_bytes_are_a_finite_table_or_one_sentence(read, content):
+few_bytes = st.binary(max_size=60)
+like_text = st.text("0123456789.eE+- \n\t\r,#nai_\ufeff\u00a0\x1c\x0b", max_size=30).map(str.encode)
+like_npy = st.tuples(
+    st.sampled_from(["<f8", ">f4", "|b1", "|O", "<U1", "<c8", "zz", "|V0", "<f2"]),
+    st.sampled_from(["True", "False", "1"]),
+    st.sampled_from(["(2,)", "(1, 2)", "(0, 3)", "()", "(-1,)", "(2**70,)", "(True, 2)", "[2]", "(1, 1, 2)", "2"]),
+    st.binary(max_size=20),
+).map(
+    lambda parts: header(
+        f"{{'descr': '{parts[0]}', 'fortran_order': {parts[1]}, 'shape': {parts[2]}}}", rest=parts[3]
+    )
+)
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=few_bytes | like_text | like_npy, shape=st.sampled_from([None, (1, 1), (2, 1), (1, 2)]))
+def test_any_bytes_are_a_finite_table_of_the_shape_or_one_sentence(read, content, shape):
     try:
-        table = read(content)
+        table = read(content, shape=shape)
     except BadPredictionError as refused:
         assert str(refused).startswith("x.predict")
-        assert "\n" not in str(refused)
+        assert str(refused).endswith(".")
+        assert str(refused).isprintable()
     else:
-        assert table.ndim == 2
+        assert table.dtype == np.float64
+        assert table.shape == shape if shape else table.ndim == 2
         assert np.isfinite(table).all()
