@@ -6,7 +6,7 @@ from typing import Any
 
 from config.logs import WithoutLinks
 
-SILENCE_SECONDS = 30  # a client that sends or takes nothing for so long gives its thread back
+SILENCE_SECONDS = 15  # a client that sends or takes nothing for so long gives its thread back
 
 
 def when_ready(server: Any) -> None:
