@@ -116,7 +116,11 @@ class ComputeWorker:
         if self.stopping.is_set():
             return False
         # Made before the claim: where there is no room for it, the run stays for others.
-        folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
+        except OSError as problem:
+            log.error("there is no room for run %s: %s", run_id, problem)
+            return False
         try:
             return self._do(run_id, folder)
         finally:
