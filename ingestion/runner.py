@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.archive import Contents, Recognised, RefusedArchive, open_archive, recognise
-from ingestion.budget import Budget, Capacity
+from ingestion.budget import Budget, Capacity, format_size
 from ingestion.collect import CollectedPrediction, Collector, Expected
 from ingestion.dataset import prepare_input
 from ingestion.program.data import Dataset
@@ -197,6 +197,9 @@ class _Run:
         )
         log_path = self.request.output / LOG_NAME
         log_path.write_text(plain_text(self.log.raw()), encoding="utf-8")
+        if self.log.dropped:
+            # Said here too: in the log itself, a program could print the same mark.
+            self.notes.append(f"{format_size(self.log.dropped)} of the log's middle were left out.")
         tail = self.log.tail()
         verdict = judge(
             outcome,

@@ -44,6 +44,7 @@ from ingestion.sandbox.processes import Family, PipeReader, Process, memory_of, 
 from ingestion.sandbox.seccomp import SeccompError, compiled_filter
 
 OPEN_FILES = 4096
+NOT_HELD = "Programs can read the path of this Python's folder, and which packages and system programs are installed."
 SETUP_PATIENCE = 20.0
 # "ready" goes out on bwrap's own status descriptor, the word to go on comes in as standard input.
 _SETUP = (
@@ -84,7 +85,7 @@ class BubblewrapSandbox(Sandbox):
             return SandboxStatus(self.name, False, f"{error}.", error.mend)
         except SandboxError as error:
             return SandboxStatus(self.name, False, f"bubblewrap does not work here: {error}.", _mend(str(error)))
-        return SandboxStatus(self.name, True, f"bubblewrap runs submissions{_bounds()}.")
+        return SandboxStatus(self.name, True, f"bubblewrap runs submissions{_bounds()}. {NOT_HELD}")
 
     def _try_out(self) -> None:
         budget = Budget(wall_seconds=10.0, cores=1, memory_bytes=64 * MIB, output_bytes=MIB)

@@ -10,6 +10,10 @@ from collections import deque
 _CONTROL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )
+# What turns the direction of text or cannot be seen: a line could be read as another one.
+_DECEIVING = re.compile(
+    "[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 LONGEST_LINE = 4_000  # characters
 
 
@@ -67,9 +71,9 @@ class BoundedLog:
 
 
 def plain_text(raw: bytes) -> str:
-    """Text that is safe to show: UTF-8 with replacements, no control characters, no endless lines."""
+    """Text that is safe to show: UTF-8 with replacements, no control or hidden characters, no endless lines."""
     text = raw.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-    text = _CONTROL.sub("", text)
+    text = _DECEIVING.sub("", _CONTROL.sub("", text.replace("\u2028", "\n").replace("\u2029", "\n")))
     return "\n".join(
         line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + " [line cut]" for line in text.split("\n")
     )

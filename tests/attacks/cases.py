@@ -27,7 +27,7 @@ class Case:
     many attempts must have been refused. predictions: sets that count. score: what the scorer says about the
     predictions, `refused: ...` by fragment, or nothing. wall_at_most, cpu_at_least, cpu_at_most in seconds,
     peak_at_most in MiB. budget: as ingestion.budget, in its units. options: of the RunRequest. cannot_hold:
-    why this sandbox cannot hold the attack; then `verdict` says what happens instead.
+    why this sandbox cannot hold the attack; then `breaches` are what the program reports instead.
     """
 
     group: str
@@ -50,6 +50,7 @@ class Case:
     budget: dict[str, float] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     cannot_hold: str | None = None
+    breaches: list[str] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:

@@ -11,6 +11,7 @@ from ingestion.runner import RunRequest, run
 from ingestion.sandbox import Sandbox
 from ingestion.verdict import RunResult
 from scoring import BadPredictionError, score
+from scoring.reading import read_table
 from tests.attacks.cases import Case
 from tests.attacks.inside import ROWS
 
@@ -105,9 +106,10 @@ class Ground:
         """`refused: ...` for the first file that the scorer refuses, else the value of the last."""
         told = "nothing to score"
         for file in result.predictions:
-            solution = self.dataset / f"tiny_{file.part}.solution"
+            solution = read_table(self.dataset / f"tiny_{file.part}.solution", what="solution")
             try:
-                told = str(score(solution, file.path, task="regression", metric="R2").value)
+                prediction = read_table(file.path, shape=solution.shape)
+                told = str(score(solution, prediction, task="regression", metric="R2").value)
             except BadPredictionError as error:
                 return f"refused: {error}"
         return told

@@ -117,6 +117,8 @@ def assert_plain(result: RunResult, ground: Ground) -> None:
     assert told and told[0].isupper() and len(told) < LONGEST_SENTENCE, told
     assert result.reason != "infrastructure", result
     shown = "\n".join((told, result.log_tail, *result.notes))
+    # What a program says about its attempts names what it looked for.
+    shown = "\n".join(line for line in shown.splitlines() if not line.startswith(("held: ", "BREACH: ")))
     ours = (str(CHECKOUT), "podium-run-", str(ground.folder), ground.owner, "ingestion/", "site-packages/docker")
     assert [word for word in (*ours, SECRET, *map(str, HIDDEN.values())) if word in shown] == [], shown
     assert re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", shown) is None
@@ -125,7 +127,12 @@ def assert_plain(result: RunResult, ground: Ground) -> None:
 def assert_ledger(case: Case, result: RunResult) -> None:
     """What the hostile program says about its own attempts, and what must or must not be in its log."""
     printed = result.log_path.read_text() if result.log_path else ""
-    assert [line for line in printed.splitlines() if line.startswith("BREACH")] == []
+    breaches = [line for line in printed.splitlines() if line.startswith("BREACH")]
+    if case.cannot_hold is None:
+        assert breaches == []
+    else:
+        assert [what for what in case.breaches if not any(what in line for line in breaches)] == [], breaches
+        assert len(breaches) == len(case.breaches), breaches
     assert printed.count("held: ") >= case.held, printed
     assert [text for text in case.log if text not in printed] == [], printed[-2000:]
     assert [text for text in case.no_log if text in printed] == [], printed[-2000:]
