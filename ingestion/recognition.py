@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -177,9 +178,15 @@ def _command(contents: Contents) -> tuple[str | None, str | None]:
     if not isinstance(command, str) or not command.strip():
         raise RefusedArchive(f"the command in {name} is not one string", name, _METADATA_MEND)
     command = command.strip()
-    if len(command) > _LONGEST_COMMAND or re.search(r"[\x00-\x08\x0a-\x1f\x7f]", command):
+    # Half a character (\ud800) is something that YAML can write and no command line can hold.
+    if len(command) > _LONGEST_COMMAND or re.search("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]", command):
         message = f"the command in {name} is not one line of at most {_LONGEST_COMMAND} characters"
         raise RefusedArchive(message, name, _METADATA_MEND)
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        message = f"the command in {name} cannot be split into words ({error})"
+        raise RefusedArchive(message, name, _METADATA_MEND) from error
     return None, command
 
 

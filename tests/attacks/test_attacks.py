@@ -114,7 +114,7 @@ def assert_verdict(case: Case, result: RunResult) -> None:
 def assert_plain(result: RunResult, ground: Ground) -> None:
     """One text for a participant: short, printable, about the participant's part, without any place of ours."""
     told = result.sentence
-    assert told and told[0].isupper() and len(told) < LONGEST_SENTENCE, told
+    assert told and not told[0].islower() and len(told) < LONGEST_SENTENCE, told
     assert result.reason != "infrastructure", result
     shown = "\n".join((told, result.log_tail, *result.notes))
     # What a program says about its attempts names what it looked for.
