@@ -148,6 +148,8 @@ def claim(request: HttpRequest, run_id: int) -> Any:
     why_not = dispatch.refusal(worker, dispatch.needs_of(run))
     if why_not:
         raise HttpError(409, f"This worker {why_not}.")
+    if worker.pk in dispatch.resting(timezone.now()):
+        raise HttpError(409, "This worker has just failed; it may try again in a while.")
     secret = secrets.token_urlsafe(24)
     with transaction.atomic():
         # One slot, one run: a token that was stolen, or copied to a second machine, cannot empty the queue.

@@ -185,6 +185,7 @@ DOORBELL_REPEAT = timedelta(seconds=15)
 PREPARING_LIMIT = timedelta(minutes=20)  # fetching and laying out the inputs of a run must end by then
 SCORING_LEASE = timedelta(seconds=60)  # prolonged while a run is scored
 MAX_ATTEMPTS = 3
+REST_OF_A_FAILED_WORKER = timedelta(seconds=30)
 TRANSFER_SECONDS = 600  # how long a worker's upload and download links live
 WORKER_ALIVE = timedelta(seconds=45)
 

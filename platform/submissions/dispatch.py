@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 WAITS = "Waits for a worker."
 AGAIN = "Waits for a worker again"
+FAILED_WORKER = "Its worker had a problem of its own."
 IDS_A_QUERY = 500  # databases limit the parameters of a query
 
 
@@ -178,8 +179,20 @@ def refusal(worker: Worker, needs: Needs) -> str:
     return ""
 
 
+def resting(now: dt.datetime) -> set[int]:
+    """The workers that have just failed by themselves: with a full disk, one would spoil the whole queue."""
+    lost = Attempt.objects.filter(
+        outcome=Attempt.Outcome.LOST,
+        ended_at__gt=now - settings.REST_OF_A_FAILED_WORKER,
+        note__startswith=FAILED_WORKER,
+    )
+    return {pk for pk in lost.values_list("worker", flat=True) if pk is not None}
+
+
 def next_for(worker: Worker) -> int | None:
     """The first queued run that this worker may take."""
+    if worker.pk in resting(timezone.now()):
+        return None
     answers: dict[Needs, bool] = {}
     for item in queued():
         if item.needs not in answers:
@@ -207,7 +220,7 @@ def ring() -> int:
         for needs in {item.needs for item in runs}
     }
     _explain(runs, able, any_worker=bool(workers))
-    idle = {worker.pk for worker in workers if worker.pk not in busy}
+    idle = {worker.pk for worker in workers} - busy - resting(now)
     rung = 0
     for item in runs:
         if not idle:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from ingestion.recognition import parse_prediction_name
 from submissions import doorbell
-from submissions.dispatch import AGAIN
+from submissions.dispatch import AGAIN, FAILED_WORKER
 from submissions.models import Attempt, Prediction, Reason, Run, RunState
 from submissions.models.runs import AT_WORKER
 from submissions.reconciler import lose_attempt, queue_again
@@ -22,8 +22,6 @@ LOG_NAME = "log.txt"
 BYTES_A_NUMBER = 32  # room for one number and its blank in a prediction file (formats, section 3)
 MOST_PREDICTIONS = 50
 MOST_RELEASES = 10  # a run that workers give back more often than this counts as lost each time
-
-FAILED_WORKER = "Its worker had a problem of its own."
 
 
 def storable(text: Any) -> Any:

@@ -322,3 +322,14 @@ def test_an_unknown_file_that_was_reported_is_refused(run, caller):
     answer = caller.post(f"runs/{run.pk}/report", {**credentials, "status": "ok", "predictions": [file]})
     assert answer.status_code == 409
     assert "not uploaded" in answer.json()["detail"]
+
+
+def test_a_worker_that_fails_by_itself_does_not_spoil_one_run_after_the_other(phase, run, caller, client):
+    other = make.submission(phase, make.user("bob")).runs.get()
+    _, credentials = caller.claim(run)
+    caller.post(f"runs/{run.pk}/report", {**credentials, "status": "failed", "reason": "infrastructure"})
+    assert caller.post("next", {"wait_seconds": 0}).json() == {"run": None}
+    assert caller.post(f"runs/{other.pk}/claim").status_code == 409
+    Caller(client, make.worker("healthy")[1]).claim(run)
+    Attempt.objects.filter(outcome="lost").update(ended_at=timezone.now() - settings.REST_OF_A_FAILED_WORKER)
+    caller.claim(other)
