@@ -126,6 +126,7 @@ class _Source:
         self.error = error
         self.max_bytes = max_bytes
         self.finite = finite
+        self.row_limit = math.inf  # rows that are expected
         self.is_text = False
         self.plain = True  # whether all bytes of a text so far are ASCII
 
@@ -143,7 +144,7 @@ class _Source:
         except FileNotFoundError:
             self.fail(" does not exist.")
         if self.path.suffix == ".xz":
-            return cast(BinaryIO, _Bounded(cast(BinaryIO, lzma.open(raw)), self))
+            return cast(BinaryIO, _Bounded(cast(BinaryIO, lzma.open(raw)), self, raw))
         size = os.fstat(raw.fileno()).st_size
         if size > self.max_bytes:
             raw.close()
@@ -182,12 +183,15 @@ def open_regular(path: Path) -> BinaryIO:
 class _Bounded(io.RawIOBase):
     """A stream that raises once more bytes, or bytes in one line of text, came out than are allowed."""
 
-    def __init__(self, stream: BinaryIO, source: _Source) -> None:
+    def __init__(self, stream: BinaryIO, source: _Source, beneath: BinaryIO | None = None) -> None:
         self._stream = stream
+        self._beneath = beneath  # lzma leaves the file beneath it open
         self._source = source
         self._left = source.max_bytes
-        self._lines = 0
         self._in_line = 0
+        self._lines = 0
+        self._ends = 0  # of lines; two for each line that ends in CR and LF
+        self._empty = 0
 
     def readable(self) -> bool:
         return True
@@ -208,14 +212,21 @@ class _Bounded(io.RawIOBase):
             self._source.plain = False
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
         self._in_line = len(data) - last - 1 + (self._in_line if last < 0 else 0)
-        self._lines += data.count(b"\n")
         if self._in_line > MAX_LINE_BYTES:
-            self._source.fail_at(
-                self._lines + 1, None, f"longer than the {MAX_LINE_BYTES:,} bytes that are allowed."
-            )
+            line = self._lines + data.count(b"\n") + 1
+            self._source.fail_at(line, None, f"longer than the {MAX_LINE_BYTES:,} bytes that are allowed.")
+        ends = data.count(b"\n") + data.count(b"\r")
+        self._lines += data.count(b"\n")
+        self._ends += ends
+        if len(data.translate(None, b"0123456789")) == len(data):
+            self._empty += ends
+        if self._empty > MAX_EMPTY_LINES or self._ends > 2 * self._source.row_limit + MAX_EMPTY_LINES:
+            self._source.fail(f" has more than {MAX_EMPTY_LINES:,} lines without numbers.")
 
     def close(self) -> None:
         self._stream.close()
+        if self._beneath is not None:
+            self._beneath.close()
         super().close()
 
 
@@ -230,6 +241,7 @@ def _read(source: _Source, shape: tuple[int, int] | None) -> Floats:
         if start.startswith(magic):
             source.fail(f" is {kind}; plain text or .npy is expected.")
     source.is_text = True
+    source.row_limit = math.inf if shape is None else shape[0]
     return _read_text(source, shape)
 
 
@@ -266,43 +278,34 @@ def _read_npy(source: _Source) -> Floats:
     return table
 
 
-def _lines(source: _Source) -> Iterator[str]:
-    """The lines of a text file, whatever their ending; a name for it where the bytes are no text."""
-    with source.open() as stream:
-        buffered = io.BufferedReader(cast(io.RawIOBase, stream), 2**18)
-        text = io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline=None)
-        yield from text
+def _text(source: _Source) -> io.TextIOWrapper:
+    """The text of a file, to be read line by line, whatever their ending."""
+    buffered = io.BufferedReader(cast(io.RawIOBase, source.open()), 2**18)
+    return io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline=None)
 
 
-def _data_lines(source: _Source) -> Iterator[str]:
-    """The lines that may hold numbers: not blank, and more than a comment."""
-    skipped = 0
-    for line in _lines(source):
-        if line.isspace() or line.startswith("#") or not line.partition("#")[0].strip():
-            skipped += 1
-            if skipped > MAX_EMPTY_LINES:
-                source.fail(f" has more than {MAX_EMPTY_LINES:,} lines without numbers.")
-        else:
-            yield line
+def _is_data(line: str) -> bool:
+    return bool(line.partition("#")[0].strip())
 
 
 def _read_text(source: _Source, shape: tuple[int, int] | None) -> Floats:
     """Read with numpy's C reader, and in pieces where that one meets anything unusual."""
-    lines = _data_lines(source)
-    first = next(lines, None)
-    if first is None:
-        source.fail(" is empty.")
     row_limit = None if shape is None else shape[0] + 1
-    try:
-        table = np.loadtxt(chain([first], lines), ndmin=2, dtype=np.float64, comments="#", max_rows=row_limit)
-    except ValueError as problem:
-        if isinstance(problem, ScoringError):
-            raise
-        return _read_carefully(source)
+    with _text(source) as text:
+        first = next(filter(_is_data, text), None)
+        if first is None:
+            source.fail(" is empty.")
+        try:
+            table = np.loadtxt(chain([first], text), ndmin=2, dtype=np.float64, comments="#", max_rows=row_limit)
+        except ValueError as problem:
+            if isinstance(problem, ScoringError):
+                raise
+            return _read_carefully(source)
     if not source.plain or (source.finite and not (np.isfinite(table.min()) and np.isfinite(table.max()))):
         return _read_carefully(source)
     if shape is not None and table.shape[0] > shape[0]:
-        rows = sum(1 for _ in _data_lines(source))
+        with _text(source) as text:
+            rows = sum(map(_is_data, text))
         check_shape((rows, table.shape[1]), shape, name=source.name, error=source.error)
     return table
 
@@ -312,16 +315,16 @@ def _read_carefully(source: _Source) -> Floats:
     # Eight bytes a value: a list of rows would let a file of short lines take fifty times its size.
     values = array("d")
     columns = 0
-    lines = _lines(source)
     number = 1
-    while piece := list(islice(lines, _LINES_A_PIECE)):
-        table = _plain_table(piece, source)
-        if table is not None and columns in (0, table.shape[1]):
-            columns = table.shape[1]
-            values.frombytes(table.tobytes())
-        else:
-            columns = _read_by_token(source, piece, number, values, columns)
-        number += len(piece)
+    with _text(source) as text:
+        while piece := list(islice(text, _LINES_A_PIECE)):
+            table = _plain_table(piece, source)
+            if table is not None and columns in (0, table.shape[1]):
+                columns = table.shape[1]
+                values.frombytes(table.tobytes())
+            else:
+                columns = _read_by_token(source, piece, number, values, columns)
+            number += len(piece)
     return np.array(values, dtype=np.float64).reshape(-1, columns)
 
 

@@ -273,7 +273,11 @@ def test_lines_are_bounded_in_length_and_lines_without_numbers_in_count(read, mo
             read("1\n" + filler * 1_000_000)
     for filler in ("\n", "#\n", " \r\n", "\r", " # x\n"):
         with pytest.raises(BadPredictionError, match="more than 1,000 lines without numbers"):
-            read("1\n" + filler * 1001)
+            read("1\n" + filler * 300_000)
+    for filler in ("\n", "# 1\r\n"):
+        with pytest.raises(BadPredictionError, match="more than 1,000 lines without numbers"):
+            read("1\n2\n" + filler * 1100, shape=(3, 1))
+    assert read("1\r\n" * 5000, shape=(5000, 1)).shape == (5000, 1)
 
 
 def test_what_is_unusual_far_down_is_found_in_its_line(read):
