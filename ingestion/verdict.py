@@ -100,17 +100,25 @@ def _out_of_memory(
     any_time: bool,
 ) -> Verdict:
     limit = f"the memory limit of {format_size(budget.memory_bytes or 0)}"
+    advice = _needed(outcome, budget)
     if outcome.exit_code == 0 and predictions:
         sentence = f"A process of the program was ended at {limit}; the program itself ended and left predictions."
-        return Verdict("ok", "out_of_memory", sentence)
+        return Verdict("ok", "out_of_memory", sentence + advice)
     ended = f"The program was ended because it reached {limit}"
     if predictions and any_time:
-        sentence = f"{ended}; {_count(predictions)} completed before that count."
+        sentence = f"{ended}; {_count(predictions)} completed before that count.{advice}"
         return Verdict("ok", "out_of_memory", sentence, "memory")
     if outcome.exit_code == 0:
         ended = f"A process of the program was ended because it reached {limit}"
-    sentence = f"{ended}, and there are no complete predictions. {_last_words(log_tail)}"
+    sentence = f"{ended}, and there are no complete predictions.{advice} {_last_words(log_tail)}"
     return Verdict("failed", "out_of_memory", sentence.strip(), None if outcome.exit_code == 0 else "memory")
+
+
+def _needed(outcome: Outcome, budget: Budget) -> str:
+    """How much it used, where that was past the limit; where the kernel holds the limit, nobody can see that."""
+    used, limit = format_size(outcome.usage.peak_memory_bytes), format_size(budget.memory_bytes or 0)
+    is_over = outcome.usage.peak_memory_bytes > (budget.memory_bytes or 0)
+    return f" It used at least {used}; the limit is {limit}." if is_over and used != limit else ""
 
 
 def _crashed(outcome: Outcome, budget: Budget, log_tail: str) -> str:

@@ -47,7 +47,7 @@ def become(command: "list[str]") -> None:
     code = _NOT_EXECUTABLE
     try:
         os.setsid()
-        os.execvp(command[0], command)
+        os.execvp(command[0], command)  # noqa: S606  # no shell: the words are taken as they are
     except FileNotFoundError:
         print(f"{command[0]}: command not found", file=sys.stderr, flush=True)
         code = _NOT_FOUND

@@ -44,7 +44,9 @@ from ingestion.sandbox.processes import Family, PipeReader, Process, memory_of, 
 from ingestion.sandbox.seccomp import SeccompError, compiled_filter
 
 OPEN_FILES = 4096
-NOT_HELD = "Programs can read the path of this Python's folder, and which packages and system programs are installed."
+NOT_HELD = (
+    "Programs can read the path of this Python's folder, and which packages and system programs are installed."
+)
 SETUP_PATIENCE = 20.0
 # "ready" goes out on bwrap's own status descriptor, the word to go on comes in as standard input.
 _SETUP = (

@@ -35,7 +35,8 @@ DEFAULT_IMAGE = "podium-sandbox:latest"
 USER = "65534:65534"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
-GRACE_WITHOUT_WORKER = 10.0  # seconds after its deadline at which a container ends by itself
+MESSAGE_BYTES = 819_200  # of POSIX message queues, a store outside of every tmpfs
+GRACE_WITHOUT_WORKER = 5.0  # seconds after its deadline at which a container ends by itself
 TIME_IS_OVER = 124  # exit code of program/init.py when it ended a container
 _KILLED = 128 + 9  # exit code after SIGKILL, from whomever
 # The engine copies what a program prints at our pace: a flood must not cost the machine a core.
@@ -146,7 +147,10 @@ class DockerSandbox(Sandbox):
                 raise SandboxError(f"the container did not start: {state['Error']}")
             reader.finish()
             code = int(state["ExitCode"])
-            if code == TIME_IS_OVER and watched.usage.wall_seconds >= spec.budget.wall_seconds + GRACE_WITHOUT_WORKER:
+            if (
+                code == TIME_IS_OVER
+                and watched.usage.wall_seconds >= spec.budget.wall_seconds + GRACE_WITHOUT_WORKER
+            ):
                 watched.stopped = "time"  # this process slept through the deadline; the container did not
             ended_early = watched.stopped is not None or code != 0
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
@@ -227,6 +231,9 @@ def container_options(
         "user": USER,
         "init": False,
         "network_mode": "none",
+        # Else the file that names the host's own name servers would be copied into the container.
+        "dns": ["127.0.0.1"],
+        "dns_search": ["."],
         "read_only": True,
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges", f"seccomp={seccomp_text()}"],
@@ -237,6 +244,7 @@ def container_options(
             Ulimit(name="core", soft=0, hard=0),
             Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
             Ulimit(name="fsize", soft=file_bytes, hard=file_bytes),
+            Ulimit(name="msgqueue", soft=MESSAGE_BYTES, hard=MESSAGE_BYTES),
         ],
         "tmpfs": {places.temporary: tmpfs},
         "ipc_mode": "private",

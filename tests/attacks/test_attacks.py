@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,17 @@ def assert_usage(case: Case, result: RunResult) -> None:
     assert case.cpu_at_most is None or result.cpu_seconds <= case.cpu_at_most, result
     peak = case.peak_at_most or int(budget["memory_bytes"]) // MIB
     assert result.peak_memory_bytes <= peak * MIB, result
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=getattr(pytest.mark, one)) for one in SANDBOXES])
+def test_two_runs_at_once_do_not_meet(name, grounds, tmp_path):
+    case = next(one for one in CASES if one.name == "meets_another_run" and one.sandbox == name)
+    both = [Ground(grounds[name].sandbox, tmp_path / str(n), f"{grounds[name].owner}.{n}") for n in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda ground: ground.attack(case), both))
+    for result in results:
+        assert_verdict(case, result)
+        assert_ledger(case, result)
 
 
 def test_every_expectation_uses_known_keys_and_says_what_the_attack_is():

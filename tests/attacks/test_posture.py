@@ -107,8 +107,8 @@ def inspected(sandbox: DockerSandbox) -> dict[str, Any]:
 
 
 INSPECTED = (
-    "AutoRemove", "CapAdd", "CapDrop", "Devices", "DeviceRequests", "GroupAdd", "Init", "IpcMode", "Memory",
-    "MemorySwap", "NetworkMode", "OomKillDisable", "PidMode", "PidsLimit", "PortBindings", "Privileged",
+    "AutoRemove", "CapAdd", "CapDrop", "Devices", "DeviceRequests", "Dns", "DnsSearch", "GroupAdd", "Init", "IpcMode",
+    "Memory",     "MemorySwap", "NetworkMode", "OomKillDisable", "PidMode", "PidsLimit", "PortBindings", "Privileged",
     "PublishAllPorts", "ReadonlyRootfs", "RestartPolicy", "Runtime", "ShmSize", "Tmpfs", "UTSMode", "UsernsMode",
     "VolumesFrom", "MaskedPaths", "ReadonlyPaths", "ExtraHosts",
 )  # fmt: skip

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from ingestion.sandbox import cgroups, scratch
+from ingestion.sandbox.docker import GRACE_WITHOUT_WORKER, TIME_IS_OVER
 from tests.ingestion.runs import usable_sandbox, write_program, write_tiny_dataset
 
 OWNER = "command"
 
 
-def start(tmp_path, sandbox):
+def start(tmp_path, sandbox, *, seconds=600, source="print('sleeping', flush=True); time.sleep(600)"):
     dataset = write_tiny_dataset(tmp_path / "tiny")
-    code = write_program(tmp_path / "code", "print('sleeping', flush=True); time.sleep(600)")
+    code = write_program(tmp_path / "code", source)
     command = [sys.executable, "-m", "ingestion", "run", "--dataset", dataset, "--submission", code]
     command += [
         "--output",
@@ -25,7 +26,7 @@ def start(tmp_path, sandbox):
         "--sandbox",
         sandbox,
         "--wall-seconds",
-        "600",
+        str(seconds),
         "--memory",
         "128MiB",
     ]
@@ -66,6 +67,40 @@ def test_containers_of_a_killed_worker_are_removed_by_the_next(here):
     assert sandbox.client.containers.list(all=True, filters=wanted) == []
     assert sandbox.client.volumes.list(filters=wanted) == []
     assert list(here.glob("podium-run-*")) == [] and scratch.mounts_below(here) == []
+
+
+STUBBORN = """
+import signal
+for number in range(1, signal.NSIG):
+    try:
+        signal.signal(number, signal.SIG_IGN)
+        os.kill(os.getppid(), number)
+    except (OSError, ValueError):
+        pass
+os.fork()
+print("sleeping", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.docker
+def test_a_container_ends_by_itself_when_its_worker_is_killed(here):
+    sandbox = usable_sandbox("docker")
+    process = start(here, "docker", seconds=3, source=STUBBORN)
+    began = time.monotonic()
+    wanted = {"label": [f"podium.run={next(here.glob('podium-run-command-*'))}"]}
+    process.kill()
+    process.communicate()
+    try:
+        while sandbox.client.containers.list(filters=wanted) and time.monotonic() < began + 60:
+            time.sleep(0.1)
+        assert sandbox.client.containers.list(filters=wanted) == []
+        assert time.monotonic() - began < 3 + GRACE_WITHOUT_WORKER + 5
+        ended = sandbox.client.containers.list(all=True, filters=wanted)
+        assert [one.attrs["State"]["ExitCode"] for one in ended] == [TIME_IS_OVER]
+    finally:
+        sandbox.clean_stale(OWNER)
+    assert sandbox.client.containers.list(all=True, filters=wanted) == []
 
 
 @pytest.mark.bubblewrap

@@ -94,3 +94,14 @@ def test_a_limit_of_processes_is_named(verdict_of):
 
 def test_a_signal_is_named(verdict_of):
     assert "SIGSEGV" in verdict_of(predicted=False, exit_code=139).sentence
+
+
+def test_memory_past_the_limit_is_told_with_both_figures(verdict_of):
+    used = Usage(peak_memory_bytes=int(2.6 * GIB))
+    told = verdict_of(predicted=True, exit_code=None, stopped="memory", memory_killed=True, usage=used)
+    assert "used at least 2.6 GiB; the limit is 2 GiB" in told.sentence
+
+
+def test_memory_that_the_kernel_held_is_told_with_the_limit_alone(verdict_of):
+    told = verdict_of(predicted=True, **KILLED, usage=Usage(peak_memory_bytes=2 * GIB))
+    assert "2 GiB" in told.sentence and "at least" not in told.sentence

@@ -11,16 +11,22 @@ from inside import predict
 LIMITS = ("core", "nofile", "fsize", "nproc", "memlock", "msgqueue", "rtprio", "nice")
 
 
+def lines(path):
+    """The lines of a file."""
+    with open(path) as file:
+        return file.read().splitlines()
+
+
 def status():
     """The fields of /proc/self/status that tell about rights."""
-    fields = dict(line.rstrip("\n").split(":", 1) for line in open("/proc/self/status"))
+    fields = dict(line.rstrip("\n").split(":", 1) for line in lines("/proc/self/status"))
     rights = {name: int(fields[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")}
     return {"capabilities": rights, "no_new_privs": int(fields["NoNewPrivs"]), "seccomp": int(fields["Seccomp"])}
 
 
 def mounts():
     """Each mount: its place, its kind, its options and the options of its file system."""
-    for line in open("/proc/self/mountinfo"):
+    for line in lines("/proc/self/mountinfo"):
         first, _, second = line.rstrip("\n").partition(" - ")
         yield {
             "place": first.split()[4],
@@ -61,7 +67,7 @@ print(
                 if hasattr(resource, f"RLIMIT_{name.upper()}")
             },
             "environment": sorted(os.environ),
-            "interfaces": [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]],
+            "interfaces": [line.split(":")[0].strip() for line in lines("/proc/net/dev")[2:]],
             "host_name": os.uname().nodename,
             "folder": os.getcwd(),
             "writable": writable(),

@@ -6,4 +6,4 @@ for _ in range(12):
         block = b"".join(os.urandom(1024) * 1024 for _ in range(16))
         time.sleep(5)
         os._exit(0)
-time.sleep(6)
+os.wait()
