@@ -107,10 +107,11 @@ def inspected(sandbox: DockerSandbox) -> dict[str, Any]:
 
 
 INSPECTED = (
-    "AutoRemove", "CapAdd", "CapDrop", "Devices", "DeviceRequests", "Dns", "DnsSearch", "GroupAdd", "Init", "IpcMode",
-    "Memory",     "MemorySwap", "NetworkMode", "OomKillDisable", "PidMode", "PidsLimit", "PortBindings", "Privileged",
-    "PublishAllPorts", "ReadonlyRootfs", "RestartPolicy", "Runtime", "ShmSize", "Tmpfs", "UTSMode", "UsernsMode",
-    "VolumesFrom", "MaskedPaths", "ReadonlyPaths", "ExtraHosts",
+    "AutoRemove", "CapAdd", "CapDrop", "Devices", "DeviceRequests", "Dns", "DnsSearch", "GroupAdd", "Init",
+    "IpcMode", "Memory", "MemorySwap", "NetworkMode", "OomKillDisable", "PidMode", "PidsLimit",
+    "PortBindings", "Privileged", "PublishAllPorts", "ReadonlyRootfs", "RestartPolicy", "Runtime",
+    "ShmSize", "Tmpfs", "UTSMode", "UsernsMode", "VolumesFrom", "MaskedPaths", "ReadonlyPaths",
+    "ExtraHosts",
 )  # fmt: skip
 
 
