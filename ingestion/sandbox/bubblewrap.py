@@ -153,6 +153,8 @@ class BubblewrapSandbox(Sandbox):
             if watched.stopped is None and not memory_killed and not launched.program_was_started():
                 raise SandboxError(f"bwrap could not build the sandbox: {spec.log.tail(3)}")
             ended_early = watched.stopped is not None or launched.process.returncode != 0
+            with contextlib.suppress(OSError):
+                os.fchmod(launched.places[0], 0o777)  # without root the program owns the folder and may close it
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             return Outcome(
                 exit_code=None if watched.stopped else _shell_code(launched.process.returncode),
@@ -186,7 +188,10 @@ def _mend(error: str) -> str:
 
 def _bounds() -> str:
     if os.geteuid() != 0:
-        return " as this user; memory is watched as a sum, because control groups need root"
+        return (
+            " as this user; memory is watched as a sum, because control groups need root, and a program can look "
+            "into bwrap's own process beside it"
+        )
     kind = cgroups.version()
     return f", bounded by control groups (version {kind})" if kind else "; memory is watched as a sum"
 
@@ -264,7 +269,7 @@ def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) ->
     tree = Tree(spec)
     word_reading, word_writing = os.pipe()
     status_reading, status_writing = os.pipe()
-    filter_descriptor = _memory_file("podium-seccomp", compiled_filter())
+    filter_descriptor = _memory_file("podium-seccomp", compiled_filter(has_control_group=group is not None))
     # By descriptor: /proc/1/cmdline inside shows the command line, and host paths are nobody's business there.
     options = [*_bwrap_options(spec, status=status_writing, seccomp=filter_descriptor), *tree.arguments()]
     arguments = _memory_file("podium-arguments", b"".join(option.encode() + b"\0" for option in options))

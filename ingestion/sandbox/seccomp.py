@@ -36,8 +36,11 @@ class _Comparison(ctypes.Structure):
     _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
-def compiled_filter(profile: Path = PROFILE) -> bytes:
-    """The profile as a BPF program for the machine's own instruction set. Raises SeccompError."""
+def compiled_filter(profile: Path = PROFILE, *, has_control_group: bool = True) -> bytes:
+    """The profile as a BPF program for the machine's own instruction set. Raises SeccompError.
+
+    has_control_group: whether the kernel counts all memory of the run; else what nobody counts is refused too.
+    """
     library = _load()
     rules = json.loads(profile.read_text())
     if rules["defaultAction"] != "SCMP_ACT_ALLOW":
@@ -46,7 +49,8 @@ def compiled_filter(profile: Path = PROFILE) -> bytes:
     if not context:
         raise SeccompError("libseccomp could not start a filter")
     try:
-        for rule in rules["syscalls"]:
+        more = [] if has_control_group else rules["syscallsWithoutControlGroup"]
+        for rule in (*rules["syscalls"], *more):
             _add(library, context, rule)
         return _exported(library, context)
     finally:

@@ -153,6 +153,8 @@ def assert_usage(case: Case, result: RunResult) -> None:
     assert case.cpu_at_least is None or result.cpu_seconds >= case.cpu_at_least, result
     assert case.cpu_at_most is None or result.cpu_seconds <= case.cpu_at_most, result
     peak = case.peak_at_most or int(budget["memory_bytes"]) // MIB
+    if case.sandbox == "bubblewrap" and os.geteuid() != 0:
+        peak *= 4  # watched ten times a second, not bounded by the kernel; doctor says so
     assert result.peak_memory_bytes <= peak * MIB, result
 
 
