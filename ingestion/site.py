@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import requests
 
@@ -47,7 +48,9 @@ class Site:
         partial = destination.with_name(destination.name + ".part")
         digest = hashlib.sha256()
         try:
-            with requests.get(url, stream=True, timeout=(CALL_SECONDS, TRANSFER_SECONDS)) as answer:
+            with requests.get(
+                urljoin(self.url, url), stream=True, timeout=(CALL_SECONDS, TRANSFER_SECONDS)
+            ) as answer:
                 if not answer.ok:
                     raise SiteError(f"The site answered {answer.status_code} to a download.")
                 with partial.open("wb") as file:
@@ -68,7 +71,7 @@ class Site:
         data: Any = path.open("rb") if path.stat().st_size else b""
         try:
             answer = requests.put(
-                url,
+                urljoin(self.url, url),
                 data=data,
                 headers={"Content-Type": "application/octet-stream"},
                 timeout=(CALL_SECONDS, TRANSFER_SECONDS),

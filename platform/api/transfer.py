@@ -35,7 +35,8 @@ def upload_link(run_id: int, attempt: int, name: str, size: int) -> str:
 
 def _link(verb: str, content: dict[str, Any]) -> str:
     token = signing.dumps({"v": verb, **content}, salt=SALT, compress=True)
-    return f"{settings.PODIUM_URL}/worker/files/{token}"
+    # Without a host: the worker reached the site by some address, and that one is right for it.
+    return f"/worker/files/{token}"
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
         state=state if state in Submission.State.values else "",
         total=counts.total(),
         workers=_workers(shown.competition),
-        waiting=[run for run in dispatch.queue() if run.task.phase.round.competition_id == shown.competition.pk],
+        waiting=dispatch.queue(shown.competition),
     )
     return render(request, "competitions/manage.html", context)
 

@@ -4,6 +4,8 @@ Who asks, and how much they want to send, is checked before the body is read: a 
 reach the disk. Only then does Django parse the form and check its CSRF token.
 """
 
+import contextlib
+import datetime as dt
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,6 +37,8 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The page of one's submissions, and where archives are posted to. The CSRF check follows in `_received`."""
     if request.method != "POST":
         return own_submissions(request, slug)
+    # Taken before the body is read: an upload that begins before a phase closes belongs to the phase.
+    begun_at = timezone.now()
     if not request.user.is_authenticated:
         drain(request)
         return redirect_to_login(request.path)
@@ -45,7 +49,7 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
         drain(request)
         return told(request, shown, refused)
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
-    return _received(request, shown)
+    return _received(request, shown, begun_at)
 
 
 def check_before_reading(request: HttpRequest, shown: frame.Frame) -> None:
@@ -56,7 +60,13 @@ def check_before_reading(request: HttpRequest, shown: frame.Frame) -> None:
             status=403,
             mend="Join the competition first.",
         )
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if not request.META.get("CONTENT_LENGTH"):
+        raise Refused(
+            "The upload does not say how long it is.",
+            status=411,
+            mend="Send it with a Content-Length, as browsers do.",
+        )
+    length = int(request.META["CONTENT_LENGTH"])
     if length > settings.MAX_ARCHIVE_BYTES + FORM_BYTES:
         most = settings.MAX_ARCHIVE_BYTES // 2**20
         raise Refused(
@@ -67,8 +77,7 @@ def check_before_reading(request: HttpRequest, shown: frame.Frame) -> None:
 
 
 @csrf_protect
-def _received(request: HttpRequest, shown: frame.Frame) -> HttpResponseBase:
-    begun_at = timezone.now()
+def _received(request: HttpRequest, shown: frame.Frame, begun_at: dt.datetime) -> HttpResponseBase:
     try:
         assert request.user.is_authenticated
         upload = request.FILES.get("archive")
@@ -119,8 +128,10 @@ def drain(request: HttpRequest) -> None:
     """
     most = DRAINED_ARCHIVES * settings.MAX_ARCHIVE_BYTES
     left = min(int(request.META.get("CONTENT_LENGTH") or 0), most)
-    while left > 0:
-        block = request.read(min(left, DRAIN_BLOCK))
-        if not block:
-            return
-        left -= len(block)
+    # A client that breaks off needs no answer, and its broken connection is no error of ours.
+    with contextlib.suppress(OSError):
+        while left > 0:
+            block = request.read(min(left, DRAIN_BLOCK))
+            if not block:
+                return
+            left -= len(block)

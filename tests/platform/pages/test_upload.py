@@ -3,13 +3,17 @@
 import datetime as dt
 import io
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
+from accounts.refusals import Refused
+from competitions.models import Phase
+from pages.views import upload
 from submissions.models import Submission
 from submissions.models.worker import Worker
 from tests.platform import factories as make
@@ -171,3 +175,19 @@ def test_the_page_states_the_quota_that_is_left(world):
     world.phase.save()
     page = world.client("participant").get(world.url("submissions/")).content.decode()
     assert "no submission left today" in page
+
+
+def test_an_upload_that_began_before_the_phase_closed_belongs_to_it(world, monkeypatch):
+    def closes_while_the_body_is_read(request, shown):
+        Phase.objects.filter(pk=world.phase.pk).update(closes_at=timezone.now())
+
+    monkeypatch.setattr(upload, "check_before_reading", closes_while_the_body_is_read)
+    assert post(world, headers=JSON, phase="1").status_code == 201
+
+
+def test_an_upload_of_unknown_length_is_refused_before_it_is_read(world):
+    request = RequestFactory().post(world.url("submissions/"))
+    del request.META["CONTENT_LENGTH"]
+    with pytest.raises(Refused) as refused:
+        upload.check_before_reading(request, SimpleNamespace(may_submit=True))
+    assert refused.value.status == 411

@@ -1,5 +1,6 @@
 """`./podium manage worker_token NAME`: a token for a compute worker, shown once."""
 
+import os
 import shlex
 from typing import Any
 
@@ -7,7 +8,9 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from accounts.refusals import Refused
+from config.home import podium_home
 from operations.commands import OK, PodiumCommand
+from operations.installation import address_of_site
 from submissions.models import Worker
 
 
@@ -32,7 +35,7 @@ class Command(PodiumCommand):
             "token": token,
             "resource_class": worker.resource_class,
             "trusted": worker.is_trusted,
-            "url": settings.PODIUM_URL,
+            "url": os.environ.get("PODIUM_URL") or address_of_site(podium_home()) or settings.PODIUM_URL,
         }
         return result, OK
 
