@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.chromium import browser  # noqa: F401  (a fixture of the whole suite)
+
 REQUIRE_ALL = os.environ.get("PODIUM_REQUIRE_ALL") == "1"
 
 

@@ -5,7 +5,6 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import browser  # noqa: F401
 from tests.end_to_end import models
 from tests.end_to_end.installation import PASSWORD, SLUG, Person, zipped
 
@@ -13,7 +12,7 @@ pytestmark = [pytest.mark.services, pytest.mark.browser, pytest.mark.bubblewrap]
 PATIENCE = 120_000
 
 
-def test_log_in_upload_see_the_score_appear_and_read_the_leaderboard(browser, bubblewrap_site, tmp_path):  # noqa: F811
+def test_log_in_upload_see_the_score_appear_and_read_the_leaderboard(browser, bubblewrap_site, tmp_path):
     site = bubblewrap_site
     name = f"dora{time.monotonic_ns()}"
     Person(site, name).register()
