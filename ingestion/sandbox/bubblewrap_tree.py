@@ -98,6 +98,10 @@ class Tree:
             (environment / "bin" / name).symlink_to(f"{base_inside()}/bin/{version}")
         settings = f"home = {base_inside()}/bin\ninclude-system-site-packages = false\n"
         (environment / "pyvenv.cfg").write_text(f"{settings}version = {sys.version.split()[0]}\n")
+        # The sandbox's user reads it, whatever the umask of this process is.
+        for path in (environment, *environment.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() else 0o444)
 
     def _python_arguments(self) -> list[str]:
         arguments = ["--ro-bind", str(self._scratch / "environment"), ENVIRONMENT]

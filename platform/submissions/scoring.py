@@ -86,6 +86,8 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
         task=version.task_kind,
         metric=run.metric,
         seed=bootstrap_seed(run, prediction.part),
+        # Neighbours in time are alike, so rows of chronological data are resampled in blocks.
+        blocks=scoring.block_length(len(solution)) if version.facts.get("is_chronological") else None,
     )
 
 

@@ -1,6 +1,8 @@
 """`python -m ingestion run`: its fields, its exit codes, and its last line."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -97,6 +99,19 @@ def test_a_bad_archive_is_refused_in_one_sentence(tmp_path, dataset, write, word
     fields = json.loads(done.stdout)
     assert (done.returncode, fields["status"], fields["reason"]) == (1, "failed", "refused"), fields
     assert words in fields["sentence"]
+
+
+@pytest.mark.bubblewrap
+def test_a_private_umask_does_not_close_the_sandbox_to_its_user(tmp_path, dataset):
+    if shutil.which("bwrap") is None:
+        pytest.skip("bwrap is not installed (apt-get install bubblewrap)")
+    code = write_program(tmp_path / "code", "predict(1)")
+    before = os.umask(0o077)
+    try:
+        done = run(tmp_path, dataset, code, "--sandbox", "bubblewrap")
+    finally:
+        os.umask(before)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_folder_without_a_dataset_is_the_input_at_fault(tmp_path):

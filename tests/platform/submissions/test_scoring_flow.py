@@ -6,6 +6,8 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
+import scoring
+from datasets.models import DatasetVersion
 from leaderboards import board
 from leaderboards.models import LeaderboardRow
 from submissions.actions import cancel, submit
@@ -251,3 +253,19 @@ def test_rows_that_did_not_change_are_not_written_again(phase):
     board.refresh_now(phase)
     after = {row.pk: row.updated_at for row in LeaderboardRow.objects.all()}
     assert [after[pk] != stamp for pk, stamp in before.items()].count(True) == 1
+
+
+def test_rows_of_chronological_data_are_resampled_in_blocks(phase, tmp_path, monkeypatch):
+    asked = []
+    compute = scoring.score
+
+    def noted(*data, **options):
+        asked.append(options["blocks"])
+        return compute(*data, **options)
+
+    monkeypatch.setattr(scoring, "score", noted)
+    first, second = submit_results(phase, "alice", tmp_path, GOOD).runs.all()
+    DatasetVersion.objects.filter(pk=first.dataset_version_id).update(facts={"is_chronological": True})
+    score_run(first.pk)
+    score_run(second.pk)
+    assert asked == [2, 2, None, None]
