@@ -79,14 +79,16 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--sandbox", choices=SANDBOXES, default="unconfined", help="default: unconfined")
         one.add_argument("--memory", type=_size, metavar="SIZE", help="like 8GiB; default: 80 %% of this machine")
         one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    runs.add_argument("--submission", type=Path, default=SAMPLE_SUBMISSION, metavar="DIR_OR_ZIP")
+    place: dict[str, Any] = {"type": Path, "metavar": "DIR_OR_ZIP", "help": "default: sample_code_submission"}
+    runs.add_argument("place", nargs="?", **place)
+    runs.add_argument("--submission", default=SAMPLE_SUBMISSION, **{**place, "help": "the same, by name"})
     runs.add_argument("--output", type=Path, default=Path("kit_output"), metavar="DIR", help="default: kit_output")
     runs.add_argument("--seed", type=int, default=0, metavar="N", help="given to the program as PODIUM_SEED")
     runs.set_defaults(command=run_command)
-    checks.add_argument("submission", type=Path, nargs="?", default=SAMPLE_SUBMISSION, metavar="DIR_OR_ZIP")
+    checks.add_argument("submission", nargs="?", default=SAMPLE_SUBMISSION, **place)
     checks.add_argument("--no-run", action="store_true", help="only look, run nothing")
     checks.set_defaults(command=check_command)
-    packs.add_argument("folder", type=Path, nargs="?", default=SAMPLE_SUBMISSION, metavar="DIR")
+    packs.add_argument("folder", nargs="?", default=SAMPLE_SUBMISSION, **{**place, "metavar": "DIR"})
     packs.add_argument("-o", "--output", type=Path, metavar="ZIP", help="default: the folder's name with .zip")
     packs.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     packs.set_defaults(command=pack_command)
@@ -94,7 +96,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above zero")
     return value
@@ -123,6 +128,8 @@ def _refused(options: argparse.Namespace, sentence: str) -> int:
 
 def run_command(options: argparse.Namespace) -> int:
     """Run a submission on each dataset; print a table of scores with standard errors and learning times."""
+    options.submission = options.place or options.submission
+    _require(options.submission)
     sandbox = _sandbox(options.sandbox)
     stop = _stop_on_signals()
     tried = []
@@ -136,6 +143,11 @@ def run_command(options: argparse.Namespace) -> int:
         print(table(tried))
     _say(f"Predictions and logs are in {options.output}.")
     return exit_code(tried)
+
+
+def _require(submission: Path) -> None:
+    if not submission.exists():
+        raise OSError(f"There is no submission at {submission}.")
 
 
 def datasets(named: Sequence[Path] | None) -> list[Path]:
@@ -156,7 +168,13 @@ def _sandbox(name: str) -> Sandbox:
     if name == "unconfined":
         _say("Running unconfined: the submission has all rights of your user here. Run only code you trust so,")
         _say("or use --sandbox bubblewrap or --sandbox docker. The server always runs it in a sandbox.")
-    return choose_sandbox(name)
+    try:
+        return choose_sandbox(name)
+    except ModuleNotFoundError as error:
+        # The kit's requirements are those of submissions; only this sandbox needs more.
+        raise NoSandbox(
+            f"The sandbox {name} needs the Python package {error.name}.", f"pip install {error.name}"
+        ) from error
 
 
 def _stop_on_signals() -> threading.Event:
@@ -191,6 +209,8 @@ def try_on(
     for note in result.notes:
         _say(f"  note: {note}")
     _say(f"  {result.sentence}")
+    if result.predictions and not {"valid", "test"} & set(dataset.solutions):
+        _say(f"  It is not scored: {folder} holds no solutions of the validation and test parts.")
     return Tried(dataset.name, str(dataset.info.get("metric")), result, scored_curve(dataset, result.predictions))
 
 
@@ -279,6 +299,7 @@ def exit_code(tried: Sequence[Tried]) -> int:
 
 def check_command(options: argparse.Namespace) -> int:
     """Look at a submission as the server would, run it shortly on the sample data, and list what was found."""
+    _require(options.submission)
     folders = datasets(options.dataset)
     names = [load_dataset(folder).name for folder in folders]
     with tempfile.TemporaryDirectory() as scratch:
@@ -335,7 +356,7 @@ def pack_command(options: argparse.Namespace) -> int:
     for note in notes:
         _say(f"note: {note}")
     size = format_size(target.stat().st_size)
-    _say(f"Upload {target} ({size}) on the page Submit of the competition.")
+    _say(f"Upload {target} ({size}) on the page Submissions of the competition.")
     if options.json:
         print(json.dumps({"ok": True, "archive": str(target), "bytes": target.stat().st_size, "notes": notes}))
     return OK

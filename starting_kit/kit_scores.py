@@ -30,7 +30,7 @@ class Curve:
 
 
 def scored_curve(dataset: Dataset, predictions: Iterable[CollectedPrediction]) -> Curve:
-    """Score the predictions of one run on every part whose solution the dataset holds.
+    """Score the predictions of one run on every part whose solution the dataset holds; read the others only.
 
     The highest number that is there for all parts counts, as on the server.
     """
@@ -55,13 +55,21 @@ def scored_curve(dataset: Dataset, predictions: Iterable[CollectedPrediction]) -
     return curve
 
 
+def _shape(dataset: Dataset, part: str) -> tuple[int, int] | None:
+    """The shape that predictions of a part must have, as far as features and training targets tell."""
+    features = {"valid": dataset.valid, "test": dataset.test}[part]
+    if features is None or dataset.solutions.get("train") is None:
+        return None
+    return features.X.shape[0], dataset.solutions["train"].shape[1]
+
+
 def _measured(dataset: Dataset, one: CollectedPrediction, curve: Curve, is_last: bool) -> Score | None:
     solution = dataset.solutions.get(one.part)
-    if solution is None:
-        return None
     task, metric = str(dataset.info["task"]), str(dataset.info["metric"])
     try:
-        table = read_table(one.path, shape=solution.shape)
+        table = read_table(one.path, shape=_shape(dataset, one.part))
+        if solution is None:
+            return None
         return score(solution, table, task=task, metric=metric, stderr=is_last, prediction_name=one.name)
     except ScoringError as error:
         if is_last:

@@ -69,6 +69,46 @@ def test_run_prints_a_table_with_the_times_of_each_prediction(tmp_path: Path) ->
     assert re.search(r"BAC +0\.0000 ± 0\.0000 .* \d\.\d s 0\.000", row)
 
 
+def test_run_takes_the_submission_with_and_without_the_name_of_the_option(tmp_path: Path) -> None:
+    iris = KIT / "sample_data" / "iris"
+    for named in ((LINEAR,), ("--submission", LINEAR)):
+        done = kit("run", *named, "--dataset", iris, "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert len(fields(done)["runs"][0]["curve"]) == 1, "the linear sample predicts once"
+
+
+def test_a_number_of_seconds_that_is_none_is_told_in_words(tmp_path: Path) -> None:
+    done = kit("run", "--wall-seconds", "soon", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "soon is not a number of seconds above zero" in done.stderr
+
+
+def test_without_solutions_predictions_are_read_and_not_scored(tmp_path: Path) -> None:
+    downloaded = tmp_path / "iris"
+    hidden = shutil.ignore_patterns("iris_valid.solution", "iris_test.solution")
+    shutil.copytree(KIT / "sample_data" / "iris", downloaded, ignore=hidden)
+    done = kit("run", LINEAR, "--dataset", downloaded, cwd=tmp_path)
+    assert done.returncode == 0
+    assert f"It is not scored: {downloaded} holds no solutions" in done.stderr
+    missing = submission(tmp_path / "missing", CONSTANT.format(more=" * np.nan"))
+    done = kit("check", missing, "--dataset", downloaded, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "line 1, column 1: 'nan' is not a finite number" in done.stdout
+
+
+def test_a_sandbox_whose_python_package_is_missing_is_told_with_the_line_that_mends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from starting_kit import kit as module
+
+    def choose(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'docker'", name="docker")
+
+    monkeypatch.setattr(module, "choose_sandbox", choose)
+    assert module.main(["run", "--sandbox", "docker"]) == 3
+    assert capsys.readouterr().err == "The sandbox docker needs the Python package docker. pip install docker\n"
+
+
 def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
     done = kit("check", LINEAR, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -141,8 +181,11 @@ def test_pack_refuses_what_the_server_would_refuse_and_leaves_no_zip(tmp_path: P
 def test_a_dataset_or_submission_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
     done = kit("run", "--dataset", tmp_path, cwd=tmp_path)
     assert done.returncode == 1 and "There is no dataset in" in done.stderr
-    done = kit("check", tmp_path / "nothing.zip", cwd=tmp_path)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
+    for command in ("run", "check"):
+        done = kit(command, tmp_path / "nothing.zip", cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr == f"There is no submission at {tmp_path / 'nothing.zip'}.\n"
+        assert done.stdout == ""
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
     done = kit("check", tmp_path / "empty.zip", cwd=tmp_path)
