@@ -87,10 +87,13 @@ def fraction(value: float | None) -> str:
 
 @register.filter
 def standard_error(value: float | None) -> str:
-    """A standard error to two significant digits, never in powers of ten where that can be helped."""
+    """A standard error to two significant digits, never in powers of ten where that can be helped.
+
+    What rounding leaves of equal resamples, some 1e-17, is shown as 0.
+    """
     if value is None or not math.isfinite(value):
         return ""
-    if value <= 0:
+    if value < 1e-9:
         return "0"
     digits = min(8, max(1, 1 - math.floor(math.log10(value))))
     return f"{value:.{digits}f}"

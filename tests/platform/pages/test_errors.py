@@ -71,3 +71,8 @@ def test_a_wrong_password_is_told_without_saying_which_was_wrong(db):
     make.user("alice")
     known = Client().post("/accounts/login/", {"login": "alice", "password": "wrong"}).content.decode()
     assert 'role="alert"' in known
+
+
+def test_the_login_page_offers_one_way_out_of_a_forgotten_password(db):
+    content = Client().get("/accounts/login/").content.decode()
+    assert content.count('href="/accounts/password/reset/"') == 1

@@ -60,10 +60,11 @@ def test_headings_move_down_only_where_the_text_begins_at_the_first_level():
 
 
 def test_numbers_read_well():
-    assert [standard_error(value) for value in (0.012, 0.0003, 0.1, 0.0, None)] == [
+    assert [standard_error(value) for value in (0.012, 0.0003, 0.1, 4.9e-17, 0.0, None)] == [
         "0.012",
         "0.00030",
         "0.10",
+        "0",
         "0",
         "",
     ]
