@@ -172,9 +172,8 @@ def _sandbox(name: str) -> Sandbox:
         return choose_sandbox(name)
     except ModuleNotFoundError as error:
         # The kit's requirements are those of submissions; only this sandbox needs more.
-        raise NoSandbox(
-            f"The sandbox {name} needs the Python package {error.name}.", f"pip install {error.name}"
-        ) from error
+        package = (error.name or "").partition(".")[0]
+        raise NoSandbox(f"The sandbox {name} needs the package {package}.", f"pip install {package}") from error
 
 
 def _stop_on_signals() -> threading.Event:

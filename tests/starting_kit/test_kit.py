@@ -102,11 +102,11 @@ def test_a_sandbox_whose_python_package_is_missing_is_told_with_the_line_that_me
     from starting_kit import kit as module
 
     def choose(name: str) -> None:
-        raise ModuleNotFoundError("No module named 'docker'", name="docker")
+        raise ModuleNotFoundError("No module named 'docker.errors'", name="docker.errors")
 
     monkeypatch.setattr(module, "choose_sandbox", choose)
     assert module.main(["run", "--sandbox", "docker"]) == 3
-    assert capsys.readouterr().err == "The sandbox docker needs the Python package docker. pip install docker\n"
+    assert capsys.readouterr().err == "The sandbox docker needs the package docker. pip install docker\n"
 
 
 def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
