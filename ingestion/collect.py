@@ -91,6 +91,7 @@ class Collector:
     _first_of_slot: dict[int, int] = field(default_factory=dict)
     _since: dict[str, tuple[Signature, float]] = field(default_factory=dict)
     _rejected: set[frozenset[Signature]] = field(default_factory=set)
+    _dropped: set[frozenset[Signature]] = field(default_factory=set)
     _serial: int = 0
 
     def look(self, output: int, seconds: float) -> None:
@@ -210,7 +211,7 @@ class Collector:
 
     def _is_new(self, number: int | None, signatures: frozenset[Signature]) -> bool:
         kept = self._kept.get(number)
-        return kept is None or kept.signatures != signatures
+        return signatures not in self._dropped and (kept is None or kept.signatures != signatures)
 
     # Choosing -----------------------------------------------------------------------------------------------
 
@@ -244,7 +245,10 @@ class Collector:
         wanted = {*self._first_of_slot.values(), max(numbers)}
         for one in numbers:
             if one not in wanted:
-                for file in self._kept.pop(one).files:
+                dropped = self._kept.pop(one)
+                # It was taken at its time and is not needed: taken again, it would bear a time that is too late.
+                self._dropped.add(dropped.signatures)
+                for file in dropped.files:
                     file.path.unlink(missing_ok=True)
 
     # Copying ------------------------------------------------------------------------------------------------

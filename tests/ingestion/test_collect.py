@@ -117,6 +117,19 @@ def test_a_curve_keeps_its_first_and_last_and_at_most_twenty_more(box):
     assert len(list(box.keep.iterdir())) == 2 * len(kept)
 
 
+def test_what_the_curve_dropped_is_not_taken_again_at_a_later_time(box):
+    written = {}
+    for tick in range(10, 1000):
+        if tick % 15 == 0:
+            number = len(written)
+            written[number] = tick / 10
+            box.write(number)
+        box.look(tick / 10)
+    stamps = {file.number: file.seconds for file in box.end(100.0) if file.part == "valid"}
+    assert list(stamps.values()) == sorted(stamps.values())
+    assert all(stamps[number] - written[number] < 0.5 for number in stamps)
+
+
 def test_without_the_any_time_rule_only_the_end_counts(tmp_path):
     box = Box(tmp_path, any_time=False)
     box.write(0)
