@@ -17,6 +17,9 @@ def compute_app() -> Celery:
     app = Celery("podium-doorbell", set_as_current=False)
     app.conf.update(
         broker_url=settings.COMPUTE_BROKER_URL,
+        # A Celery worker sets CELERY_BROKER_URL for its process, which beats broker_url: rung from the site's
+        # worker, a doorbell would go to the site's own broker, where nobody listens for it.
+        broker_write_url=settings.COMPUTE_BROKER_URL,
         broker_transport_options=broker_options(
             settings.COMPUTE_BROKER_URL, settings.PODIUM_HOME / "broker" / "compute"
         ),
