@@ -1,6 +1,6 @@
 """Competitions and their protocol: rounds, phases, tasks; organizers, participants, entrants."""
 
-from competitions.models.contest import Competition, Page, competition_image_path
+from competitions.models.contest import Competition, Page
 from competitions.models.people import Entrant, Organizer, Participant
 from competitions.models.protocol import Phase, Round, Task
 
@@ -13,5 +13,4 @@ __all__ = [
     "Phase",
     "Round",
     "Task",
-    "competition_image_path",
 ]

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from competitions.models.protocol import Phase
 
 
-def competition_image_path(competition: "Competition", filename: str) -> str:
-    """Where a competition's picture is kept; the uploaded name is not trusted."""
-    return f"competitions/{competition.slug}/picture.png"
-
-
 class Competition(models.Model):
     """One contest: pages, organizers, participants, rounds."""
 
