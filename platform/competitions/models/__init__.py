@@ -1,16 +1,23 @@
-"""Competitions and their protocol: rounds, phases, tasks; organizers, participants, entrants."""
+"""Competitions and their protocol: rounds, phases, tasks; people, teams and entrants; the audit log."""
 
+from competitions.models.audit import AuditEntry
 from competitions.models.contest import Competition, Page
-from competitions.models.people import Entrant, Organizer, Participant
-from competitions.models.protocol import Phase, Round, Task
+from competitions.models.people import Entrant, Organizer, Participant, Team, TeamMember
+from competitions.models.protocol import Extension, Phase, Prize, PrizeClaim, Round, Task
 
 __all__ = [
+    "AuditEntry",
     "Competition",
     "Entrant",
+    "Extension",
     "Organizer",
     "Page",
     "Participant",
     "Phase",
+    "Prize",
+    "PrizeClaim",
     "Round",
     "Task",
+    "Team",
+    "TeamMember",
 ]

@@ -4,6 +4,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ class Competition(models.Model):
     overview = models.TextField(blank=True, help_text="Markdown.")
     evaluation = models.TextField(blank=True, help_text="Markdown, shown above the generated description.")
     rules = models.TextField(blank=True, help_text="Markdown, shown above the generated rules.")
+    teams_close_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on teams neither form nor change. Empty: they always may."
+    )
+    max_team_size = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(1)], help_text="1: everybody competes alone."
+    )
+    queue_paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="While set, no waiting run of this competition is given to a worker."
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -17,6 +17,9 @@ class Organizer(models.Model):
     competition = models.ForeignKey(Competition, models.CASCADE, related_name="organizers")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="organizes")
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.EDITOR)
+    sees_hidden = models.BooleanField(
+        default=False, help_text="For a reviewer: may also see labels and the names of hidden datasets."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["competition", "user"], name="one_role_per_person")]
@@ -46,11 +49,48 @@ class Participant(models.Model):
         return f"{self.user} ({self.state})"
 
 
+class Team(models.Model):
+    """Several people who compete as one entrant."""
+
+    competition = models.ForeignKey(Competition, models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["competition", "name"], name="one_team_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TeamMember(models.Model):
+    """A person's place in a team: asked to come, in it, or the captain, who asks others."""
+
+    class State(models.TextChoices):
+        INVITED = "invited", "invited"
+        MEMBER = "member", "member"
+        CAPTAIN = "captain", "captain"
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="team_places")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.INVITED)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_place_in_a_team")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.state})"
+
+
 class Entrant(models.Model):
-    """Who competes: quota and rank are the entrant's, so that a team can be one."""
+    """Who competes: a user or a team. Quota and rank are the entrant's."""
 
     competition = models.ForeignKey(Competition, models.CASCADE, related_name="entrants")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="entrants")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="entrants"
+    )
+    team = models.OneToOneField(Team, models.PROTECT, null=True, blank=True, related_name="entrant")
     name = models.CharField(max_length=80)
     is_baseline = models.BooleanField(default=False, help_text="Shown on the board, never shifts a rank.")
     held_a_role = models.BooleanField(
@@ -59,7 +99,14 @@ class Entrant(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["competition", "user"], name="one_entrant_per_person")]
+        constraints = [
+            models.UniqueConstraint(fields=["competition", "user"], name="one_entrant_per_person"),
+            models.CheckConstraint(
+                condition=models.Q(user__isnull=False, team__isnull=True)
+                | models.Q(user__isnull=True, team__isnull=False),
+                name="an_entrant_is_a_person_or_a_team",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

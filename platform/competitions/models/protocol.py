@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -50,6 +51,24 @@ class Phase(models.Model):
         VALID = "valid", "validation"
         TEST = "test", "test"
 
+    class Counts(models.TextChoices):
+        LATEST = "latest", "the latest submission"
+        BEST = "best", "the best submission on the board's own part"
+        CHOSEN = "chosen", "the submission that the entrant chose, else the latest"
+
+    class Board(models.TextChoices):
+        SHOWN = "shown", "everybody sees it"
+        FROZEN = "frozen", "it stays as it was when it was frozen"
+        HIDDEN = "hidden", "only organizers see it"
+
+    class When(models.TextChoices):
+        AT_CLOSE = "at_close", "when the phase closes"
+        BY_HAND = "by_hand", "when an organizer does it"
+
+    class Convention(models.TextChoices):
+        CHAPTER = "chapter", "the equations of the chapter"
+        LIBSCORES = "libscores", "the 2015 scorer, digit by digit"
+
     HIDDEN_KINDS = (Kind.FINAL, Kind.AUTOML)
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="phases")
@@ -60,15 +79,40 @@ class Phase(models.Model):
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField(null=True, blank=True)
     parent = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="children")
+    track = models.SlugField(
+        max_length=40, blank=True, help_text="Phases of one round with different tracks stand side by side."
+    )
+    carry_over = models.BooleanField(
+        default=False, help_text="Entries of the parent phase stand here until their entrants submit."
+    )
     accepts = models.CharField(max_length=8, choices=Accepts.choices, default=Accepts.BOTH)
     feedback_part = models.CharField(max_length=5, choices=Part.choices, default=Part.VALID)
+    counts = models.CharField(max_length=6, choices=Counts.choices, default=Counts.LATEST)
     tie_rule = models.CharField(max_length=8, choices=TieRule.choices, default=TieRule.EARLIER)
+    ranks_baselines = models.BooleanField(
+        default=False, help_text="Baselines take places, as on the boards of 2015. For replays only."
+    )
+    convention = models.CharField(max_length=10, choices=Convention.choices, default=Convention.CHAPTER)
+    board = models.CharField(max_length=6, choices=Board.choices, default=Board.SHOWN)
+    is_anonymous = models.BooleanField(default=False, help_text="The board shows no names until the release.")
+    release = models.CharField(
+        max_length=8, choices=When.choices, default=When.AT_CLOSE, help_text="When test scores become public."
+    )
+    released_at = models.DateTimeField(null=True, blank=True)
+    reveal = models.CharField(
+        max_length=8, choices=When.choices, default=When.AT_CLOSE, help_text="When blind datasets get their names."
+    )
     daily_quota = models.PositiveIntegerField(null=True, blank=True, default=5)
     total_quota = models.PositiveIntegerField(null=True, blank=True)
     score_digits = models.PositiveSmallIntegerField(
         default=4, validators=[MinValueValidator(1), MaxValueValidator(12)]
     )
     any_time = models.BooleanField(default=True, help_text="Complete predictions count although time ran out.")
+    repeats = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text="Runs of each dataset with fresh seeds; the median counts.",
+    )
     allow_saved_models = models.BooleanField(default=False)
     trusted_workers_only = models.BooleanField(default=False)
     resource_class = models.SlugField(max_length=40, default="default", help_text="The class of worker.")
@@ -145,6 +189,9 @@ class Task(models.Model):
     alias = models.SlugField(max_length=60, blank=True, help_text="The name shown where the dataset is hidden.")
     metric = models.CharField(max_length=3, choices=Metric.choices, blank=True)
     wall_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(1)])
+    revealed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the dataset of a blind phase got its name and became downloadable."
+    )
 
     class Meta:
         ordering = ["order", "id"]
@@ -172,3 +219,61 @@ class Task(models.Model):
             cores=self.phase.cores,
             memory_bytes=self.phase.memory_bytes,
         )
+
+
+class Extension(models.Model):
+    """More time for one entrant in one phase, given by an organizer after a fault that was not theirs."""
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="extensions")
+    entrant = models.ForeignKey("competitions.Entrant", models.CASCADE, related_name="extensions")
+    closes_at = models.DateTimeField()
+    why = models.CharField(max_length=300)
+    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    given_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["phase", "entrant"], name="one_extension_per_entrant")]
+
+    def __str__(self) -> str:
+        return f"{self.entrant} until {self.closes_at:%Y-%m-%d %H:%M}"
+
+
+class Prize(models.Model):
+    """What the holder of a place in a phase gets, once the conditions are met."""
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="prizes")
+    place = models.PositiveSmallIntegerField(validators=[MinValueValidator(1)])
+    title = models.CharField(max_length=120)
+
+    class Meta:
+        ordering = ["place"]
+        constraints = [models.UniqueConstraint(fields=["phase", "place"], name="one_prize_per_place")]
+
+    def __str__(self) -> str:
+        return f"{self.place}. {self.title}"
+
+
+class PrizeClaim(models.Model):
+    """How far an entrant has come with the conditions of a prize; who is declined makes room for the next."""
+
+    class State(models.TextChoices):
+        PROVISIONAL = "provisional", "provisional: the fact sheet is awaited"
+        FACT_SHEET = "fact_sheet", "fact sheet in: the code's publication is awaited"
+        PUBLISHED = "published", "code published: the organizers confirm"
+        CONFIRMED = "confirmed", "confirmed"
+        DECLINED = "declined", "declined: the next in line moves up"
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="claims")
+    entrant = models.ForeignKey("competitions.Entrant", models.CASCADE, related_name="claims")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.PROVISIONAL)
+    fact_sheet = models.TextField(blank=True)
+    code_url = models.URLField(blank=True)
+    licence = models.CharField(max_length=60, blank=True, help_text="The SPDX name of an open licence.")
+    note = models.CharField(max_length=300, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["phase", "entrant"], name="one_claim_per_entrant")]
+
+    def __str__(self) -> str:
+        return f"{self.entrant}: {self.state}"

@@ -60,6 +60,7 @@ class Run(models.Model):
     class Source(models.TextChoices):
         CODE = "code", "the submission's code is run"
         RESULTS = "results", "the submission's own predictions are scored"
+        COPY = "copy", "the predictions of an earlier run of the same entry stand"
 
     submission = models.ForeignKey(Submission, models.CASCADE, related_name="runs")
     task = models.ForeignKey(Task, models.PROTECT, related_name="runs")
@@ -68,6 +69,9 @@ class Run(models.Model):
     dataset_version = models.ForeignKey(DatasetVersion, models.PROTECT, related_name="runs")
     dataset_name = models.CharField(max_length=80, help_text="The name the program and its files use.")
     metric = models.CharField(max_length=3, choices=Metric.choices)
+    convention = models.CharField(max_length=10, default="chapter", help_text="Of scoring.")
+    repeat = models.PositiveSmallIntegerField(default=0, help_text="0, 1, 2 … of the phase's repeats.")
+    copied_from = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="copies")
     budget_json = models.JSONField()
     image = models.CharField(max_length=200, blank=True)
     seed = models.PositiveIntegerField(default=0)
@@ -95,7 +99,9 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["order", "id"]
-        constraints = [models.UniqueConstraint(fields=["submission", "task"], name="one_run_per_task")]
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "task", "repeat"], name="one_run_per_task_and_repeat")
+        ]
         indexes = [
             models.Index(fields=["state", "deadline"]),
             models.Index(fields=["state", "resource_class", "queued_at"]),

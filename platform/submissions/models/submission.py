@@ -43,11 +43,22 @@ class Submission(models.Model):
         LOST = "lost", "lost to our infrastructure"
         CANCELLED = "cancelled", "cancelled"
 
+    class Arrival(models.TextChoices):
+        UPLOADED = "uploaded", "uploaded"
+        MIGRATED = "migrated", "migrated from the parent phase"
+        CARRIED = "carried", "carried over from the parent phase"
+
     entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="submissions")
     phase = models.ForeignKey(Phase, models.PROTECT, related_name="submissions")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="submissions")
+    arrival = models.CharField(max_length=8, choices=Arrival.choices, default=Arrival.UPLOADED)
+    origin = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="copies", help_text="Of a handed over one."
+    )
     number = models.PositiveIntegerField(help_text="1, 2, 3 … of this entrant in this competition.")
-    received_at = models.DateTimeField(help_text="When the upload was complete; decides what is the latest.")
+    received_at = models.DateTimeField(
+        help_text="When the upload was complete; decides what is the latest. Copies keep their origin's."
+    )
     archive = models.FileField(upload_to=archive_path, max_length=200)
     filename = models.CharField(max_length=200)
     sha256 = models.CharField(max_length=64)
@@ -60,6 +71,7 @@ class Submission(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     uses_quota = models.BooleanField(default=True)
     disqualified_at = models.DateTimeField(null=True, blank=True)
+    is_chosen = models.BooleanField(default=False, help_text="Counts where the phase lets entrants choose.")
     is_kit_code = models.BooleanField(
         default=False, help_text="The starting kit's own code, put in by a command: may run unconfined."
     )
@@ -70,6 +82,11 @@ class Submission(models.Model):
         ordering = ["-received_at", "-id"]
         constraints = [
             models.UniqueConstraint(fields=["entrant", "number"], name="one_submission_per_number"),
+            models.UniqueConstraint(
+                fields=["phase", "entrant"],
+                condition=models.Q(origin__isnull=False),
+                name="one_handed_over_submission",
+            ),
         ]
         indexes = [models.Index(fields=["phase", "entrant", "-received_at"])]
 
@@ -88,6 +105,29 @@ class Submission(models.Model):
     def is_active(self) -> bool:
         """Whether some run has not ended."""
         return self.state == self.State.ACTIVE
+
+
+class Handover(models.Model):
+    """What became of an entrant when a phase took over the entries of its parent; one row for each, ever."""
+
+    class Outcome(models.TextChoices):
+        MIGRATED = "migrated", "migrated"
+        CARRIED = "carried", "carried over"
+        NO_CODE = "no_code", "no code: results alone cannot enter a blind phase"
+        NOTHING = "nothing", "nothing that could go forward"
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="handovers")
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="handovers")
+    outcome = models.CharField(max_length=8, choices=Outcome.choices)
+    source = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="handovers")
+    submission = models.OneToOneField(Submission, models.PROTECT, null=True, related_name="handover")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["phase", "entrant"], name="one_handover_per_entrant")]
+
+    def __str__(self) -> str:
+        return f"{self.entrant} in {self.phase}: {self.outcome}"
 
 
 def quota_left(phase: Phase, entrant: Entrant, now: dt.datetime) -> int | None:
