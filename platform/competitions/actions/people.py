@@ -1,4 +1,4 @@
-"""What changes a competition."""
+"""Taking part, and as whom."""
 
 from django.db import transaction
 
