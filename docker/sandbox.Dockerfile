@@ -1,6 +1,7 @@
-# The image that participants' code runs in. Built by `./podium images` (ingestion/images.py), or by hand:
+# The image that participants' code runs in. Built by `./podium images` (ingestion/images/), or by hand:
 #   docker build -f docker/sandbox.Dockerfile -t podium-sandbox:latest --build-arg BASE_IMAGE=podium-base .
-# Works with the classic builder and with BuildKit. Versions are those of requirements.in.
+# By hand it lacks the label org.podium.packages, which is known only when everything is installed.
+# Works with the classic builder and with BuildKit. Versions: docker/sandbox.in.
 ARG BASE_IMAGE=python:3.11-slim
 
 # The first stage may see the builder's own certificate authority (extra-ca.crt) and package index.
@@ -9,20 +10,24 @@ FROM ${BASE_IMAGE} AS packages
 LABEL podium.stage=packages
 ARG PIP_INDEX_URL
 ARG PIP_TRUSTED_HOST
-COPY requirements.in extra-ca.cr[t] /build/
+COPY docker/sandbox.txt extra-ca.cr[t] /build/
 RUN python3 -m venv /opt/podium \
- && grep -E '^(numpy|scipy|pandas|scikit-learn)==' /build/requirements.in > /build/sandbox.txt \
  && if [ -s /build/extra-ca.crt ]; then export PIP_CERT=/build/extra-ca.crt; fi \
- && /opt/podium/bin/pip install --no-cache-dir --disable-pip-version-check --only-binary :all: -r /build/sandbox.txt \
- && /opt/podium/bin/python -m compileall -q -j 0 /opt/podium/lib \
- && /opt/podium/bin/pip list --format=freeze > /opt/podium/packages.txt \
- && find /opt/podium -type d \( -name tests -o -name test \) -path '*/site-packages/*' -prune -exec rm -rf {} + \
- && rm -rf /opt/podium/lib/python3*/site-packages/pip /opt/podium/lib/python3*/site-packages/pip-*.dist-info \
-           /opt/podium/lib/python3*/site-packages/setuptools /opt/podium/lib/python3*/site-packages/setuptools-*.dist-info \
-           /opt/podium/lib/python3*/site-packages/pkg_resources /opt/podium/bin/pip*
+ && /opt/podium/bin/pip install --no-cache-dir --no-compile --disable-pip-version-check --no-deps \
+        --only-binary :all: -r /build/sandbox.txt \
+ && cd /opt/podium/lib/python3*/site-packages \
+ && rm -rf pip pip-*.dist-info setuptools setuptools-*.dist-info pkg_resources _distutils_hack \
+           distutils-precedence.pth /opt/podium/bin/pip* \
+ && find . -type d \( -name tests -o -name test \) -prune -exec rm -rf {} + \
+ && /opt/podium/bin/python -m compileall -q -j 0 . \
+ && /opt/podium/bin/python -c "from importlib.metadata import distributions as d; \
+print('\n'.join(sorted({f'{one.metadata[\"Name\"]}=={one.version}' for one in d()})))" > /opt/podium/packages.txt
 
 FROM ${BASE_IMAGE}
 LABEL podium.image=sandbox
+# LightGBM uses the system's OpenMP, which Debian's base has and the public slim images lack.
+RUN ldconfig -p | grep -q 'libgomp\.so\.1 ' \
+ || (apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*)
 COPY --from=packages /opt/podium /opt/podium
 RUN mkdir -p /app/input_data /app/submission /app/program /app/output
 ENV PATH=/opt/podium/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from ingestion.image_names import RECIPES
 from operations.parts import ROOT, common_environment
 from operations.terminal import say
 
@@ -42,9 +43,15 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     doctor.set_defaults(run=run_doctor)
 
-    images = commands.add_parser("images", help="build the sandbox image")
-    images.add_argument("--base", metavar="IMAGE", help="build upon this image, which has Python 3")
+    images = commands.add_parser("images", help="build the sandbox images")
+    which = images.add_mutually_exclusive_group()
+    which.add_argument("--name", choices=tuple(RECIPES), default="sandbox", help="which one (default: sandbox)")
+    which.add_argument("--all", action="store_true", help="every image that Podium has a recipe for")
+    images.add_argument("--base", metavar="IMAGE", help="build upon this image, which has the right Python")
     images.add_argument("--from-debian", action="store_true", help="make the base from Debian's packages")
+    images.add_argument(
+        "--python", type=Path, metavar="PATH", help="with --name autosklearn: the Python 3.9 to lay into its base"
+    )
     images.set_defaults(run=run_images)
     return top
 
@@ -104,11 +111,24 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 
 def run_images(options: argparse.Namespace) -> int:
-    """Build the sandbox image."""
-    from ingestion.images import ImageError, build_images
+    """Build one sandbox image, or all of them."""
+    from ingestion.images import ImageError, build_image
 
+    if options.all and (options.base or options.python):
+        say("podium: --base and --python belong to one image; name it with --name.")
+        return USAGE
+    if options.python and not RECIPES[options.name].python:
+        say("podium: --python is for --name autosklearn; the sandbox takes its Python from its base.")
+        return USAGE
     try:
-        build_images(base=options.base, from_debian=options.from_debian, progress=say)
+        for name in RECIPES if options.all else [options.name]:
+            build_image(
+                name,
+                base=options.base,
+                from_debian=options.from_debian,
+                python=options.python,
+                progress=say,
+            )
     except ImageError as error:
         say(f"podium: {error}")
         if error.mend:

@@ -107,7 +107,8 @@ def docker_trouble() -> str:
     """Why Docker cannot run submissions, after building the image where that was missing; empty when it can."""
     from django.conf import settings
 
-    from ingestion.images import SANDBOX_IMAGE, ImageError, build_images
+    from ingestion.image_names import SANDBOX_IMAGE
+    from ingestion.images import ImageError, build_image
     from ingestion.sandbox import NoSandbox, choose_sandbox
     from ingestion.sandbox.engine import EngineError, connect
 
@@ -120,7 +121,7 @@ def docker_trouble() -> str:
     try:
         if not is_there and settings.SANDBOX_IMAGE == SANDBOX_IMAGE:
             say("A Docker engine answers. Building its sandbox image, once (2 to 5 minutes) ...")
-            build_images(progress=lambda text: say(f"  {text}"))
+            build_image(progress=lambda text: say(f"  {text}"))
         choose_sandbox("docker")
     except (ImageError, NoSandbox) as error:
         return f"{error} {error.mend}".strip()
