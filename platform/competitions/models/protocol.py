@@ -1,15 +1,18 @@
 """Rounds, phases and tasks: what is asked, when, and with what budget."""
 
 import datetime as dt
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from competitions.models.contest import Competition
 from datasets.models import Dataset, Metric
 from ingestion.budget import Budget
+
+if TYPE_CHECKING:
+    from competitions.models.people import Entrant
 
 CHALLENGE_WALL_SECONDS = 1200.0
 
@@ -136,11 +139,11 @@ class Phase(models.Model):
         return self.round.competition
 
     def clean(self) -> None:
-        """Refuse a phase that ends before it begins, or an AutoML or Final phase without a parent."""
-        if self.closes_at and self.closes_at <= self.opens_at:
-            raise ValidationError({"closes_at": "A phase must close after it opens."})
-        if self.kind in self.HIDDEN_KINDS and self.parent_id is None:
-            raise ValidationError({"parent": "A Final or AutoML phase names the phase its entries come from."})
+        """Refuse dates and parents against the protocol, and what would change the meaning of runs that exist."""
+        from competitions import guards, protocol_check
+
+        protocol_check.clean_phase(self)
+        guards.clean_phase(self)
 
     def has_begun(self, now: dt.datetime) -> bool:
         """Whether the phase's window has opened."""
@@ -154,10 +157,34 @@ class Phase(models.Model):
         """Whether now lies inside the window."""
         return self.has_begun(now) and not self.has_ended(now)
 
+    def closing_for(self, entrant: "Entrant | None") -> dt.datetime | None:
+        """When the phase closes for this entrant, who may have been given more time; None: never."""
+        if self.closes_at is None or entrant is None or entrant.pk is None or self.pk is None:
+            return self.closes_at
+        given = self.extensions.filter(entrant=entrant).values_list("closes_at", flat=True).first()
+        return max(given, self.closes_at) if given else self.closes_at
+
+    def is_open_for(self, entrant: "Entrant | None", now: dt.datetime) -> bool:
+        """Whether now lies inside the window, with the extra time that this entrant was given."""
+        if self.is_open(now) or not self.has_begun(now):
+            return self.is_open(now)
+        closing = self.closing_for(entrant)
+        return closing is None or now < closing
+
     @property
     def takes_submissions(self) -> bool:
         """Whether people submit to this kind of phase at all."""
         return self.kind in (self.Kind.TWEAKATHON, self.Kind.OPEN)
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether entries of the parent phase are handed over to this one."""
+        return self.parent_id is not None and (self.is_hidden or self.carry_over)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it runs on datasets that entrants do not know before they are revealed."""
+        return self.kind == self.Kind.AUTOML
 
     @property
     def is_hidden(self) -> bool:
@@ -169,15 +196,21 @@ class Phase(models.Model):
         """Whether its runs go only to workers that the operator trusts: those of blind phases always."""
         return self.trusted_workers_only or self.is_hidden
 
+    def is_released(self, now: dt.datetime) -> bool:
+        """Whether its test scores are public: since an organizer released it, or since it closed by itself."""
+        if self.released_at is not None and self.released_at <= now:
+            return True
+        return self.release == self.When.AT_CLOSE and self.has_ended(now)
+
     def public_part(self, now: dt.datetime) -> str | None:
         """The part whose scores everybody may see now; None while there is none.
 
-        A Tweakathon shows its feedback part at once. A Final or AutoML phase shows the test part once it has
-        closed, which is when its results are released.
+        A Tweakathon shows its feedback part from its beginning, a Final or AutoML phase the test part once it
+        is released.
         """
         if self.takes_submissions:
             return self.feedback_part if self.has_begun(now) else None
-        return self.Part.TEST if self.has_ended(now) else None
+        return self.Part.TEST if self.is_released(now) else None
 
 
 class Task(models.Model):
@@ -202,13 +235,48 @@ class Task(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save it; a new task whose place is taken goes to the end, because neutral names follow the places."""
+        if self._state.adding:
+            others = Task.objects.filter(phase=self.phase_id)
+            if others.filter(order=self.order).exists():
+                self.order = (others.aggregate(last=models.Max("order"))["last"] or 0) + 1
+        super().save(*args, **kwargs)
+
+    def clean(self) -> None:
+        """Refuse what would change the meaning of runs that exist."""
+        from competitions import guards
+
+        guards.clean_task(self)
+
     @property
     def name(self) -> str:
-        """The name participants see and use in prediction files: the alias, else the dataset's file prefix."""
+        """The name that entrants, programs and prediction files use.
+
+        The alias; without one, in a blind phase a neutral name by its place, elsewhere the dataset's file prefix.
+        It stays the same when the dataset is revealed, because files and logs were named so.
+        """
         if self.alias:
             return self.alias
+        if self.phase.is_blind:
+            return f"dataset{self.order + 1}"
+        return self.dataset_name
+
+    @property
+    def dataset_name(self) -> str:
+        """The dataset's own name, the prefix of its files: for organizers, and for all once it is revealed."""
         version = self.dataset.current
         return version.name if version else self.dataset.slug
+
+    def is_revealed(self, now: dt.datetime) -> bool:
+        """Whether entrants may know the dataset by this task: from the opening, in a blind phase once revealed.
+
+        A dataset that an unrevealed blind phase of the competition uses is still hidden everywhere
+        (`lifecycle.revealed_tasks`).
+        """
+        if self.phase.is_blind:
+            return self.revealed_at is not None and self.revealed_at <= now
+        return self.phase.has_begun(now)
 
     def budget(self) -> Budget:
         """What one run of this task may use; the task's time wins over the phase's over the dataset's."""

@@ -84,7 +84,8 @@ class Submission(models.Model):
             models.UniqueConstraint(fields=["entrant", "number"], name="one_submission_per_number"),
             models.UniqueConstraint(
                 fields=["phase", "entrant"],
-                condition=models.Q(origin__isnull=False),
+                condition=models.Q(origin__isnull=False, disqualified_at__isnull=True)
+                & ~models.Q(state="cancelled"),
                 name="one_handed_over_submission",
             ),
         ]
@@ -105,6 +106,16 @@ class Submission(models.Model):
     def is_active(self) -> bool:
         """Whether some run has not ended."""
         return self.state == self.State.ACTIVE
+
+    @property
+    def is_first_running(self) -> bool:
+        """Whether it has never ended yet; one that is run again had its scores before."""
+        return self.is_active and self.ended_at is None
+
+    @property
+    def competes(self) -> bool:
+        """Whether it may be its entrant's entry, as `competing` selects them."""
+        return self.disqualified_at is None and self.state not in (self.State.CANCELLED, self.State.LOST)
 
 
 class Handover(models.Model):
