@@ -3,10 +3,17 @@
 import os
 
 import pytest
+from django.conf import settings
 
-from tests.chromium import browser  # noqa: F401  (a fixture of the whole suite)
+from tests.chromium import browser  # noqa: F401  (fixtures of the whole suite)
+from tests.services.fixtures import postgresql, rabbitmq, redis  # noqa: F401
 
 REQUIRE_ALL = os.environ.get("PODIUM_REQUIRE_ALL") == "1"
+
+
+def pytest_report_header() -> str:
+    """Say on which database the suite runs."""
+    return f"database: {settings.DATABASES['default']['ENGINE'].rpartition('.')[2]}"
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -141,9 +141,8 @@ def test_two_runs_scored_at_once_leave_a_finished_submission_and_a_whole_board(p
     assert [cell["value"] for cell in LeaderboardRow.objects.get().cells] == [1.0, 1.0]
 
 
+@pytest.mark.sqlite
 def test_sqlite_waits_for_a_lock_instead_of_failing():
-    if connection.vendor != "sqlite":
-        pytest.skip("only SQLite locks the whole database")
     options = connection.settings_dict["OPTIONS"]
     assert options["transaction_mode"] == "IMMEDIATE"
     assert options["timeout"] >= 20
