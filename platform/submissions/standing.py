@@ -63,31 +63,51 @@ def runs_by_task(runs: Iterable[Run]) -> dict[int, list[Run]]:
     return found
 
 
-def mean_public_score(
+def public_scores(
     runs: Mapping[int, Sequence[Run]], task_ids: Sequence[int], *, part: str, digits: int
-) -> float:
-    """The mean of the rounded scores of one submission over the tasks of its phase; a missing one counts 0.
+) -> tuple[float | None, ...]:
+    """The rounded scores of one submission over the tasks of its phase; None where one is missing.
 
-    `runs` are those of the submission by task. It decides which submission is the best one, so it is made of
-    what people see.
+    `runs` are those of the submission by task. They decide which submission is the best one, so they are what
+    people see.
     """
-    if not task_ids:
-        return 0.0
     found = [standing_score(runs.get(task, ()), part) for task in task_ids]
-    return sum(round(one.score.value, digits) for one in found if one is not None) / len(task_ids)
+    return tuple(None if one is None else round(one.score.value, digits) + 0.0 for one in found)
+
+
+def best_first(table: Sequence[Sequence[float | None]]) -> list[tuple[float, float]]:
+    """A key for each of one entrant's submissions, the smallest for the best; a row of scores for each.
+
+    Its mean rank among these submissions (dense rank on each task, missing is worst + 1), then its mean score,
+    missing counted 0, turned round. Submissions of others play no part, so nobody can change which one is best.
+    """
+    ladders = [
+        sorted({value for value in column if value is not None}, reverse=True)
+        for column in zip(*table, strict=True)
+    ]
+    keys = []
+    for scores in table:
+        ranks = [
+            len(ladder) + 1 if value is None else ladder.index(value) + 1
+            for value, ladder in zip(scores, ladders, strict=True)
+        ]
+        many = max(len(scores), 1)
+        keys.append((sum(ranks) / many, -sum(value or 0.0 for value in scores) / many))
+    return keys
 
 
 def standing_submission(
     submissions: Iterable[Submission],
     *,
     counts: str,
-    value: Callable[[Submission], float] | None = None,
+    scores: Callable[[Submission], Sequence[float | None]] | None = None,
     interim: bool = False,
 ) -> Submission | None:
     """The submission that stands for an entrant in a phase; None where none competes.
 
-    `submissions` are those of one entrant in one phase. `counts` is the phase's rule; `value` gives the mean
-    public score of a submission and is needed for `best` alone, where the earlier of two equal ones stands.
+    `submissions` are those of one entrant in one phase. `counts` is the phase's rule; `scores` gives the public
+    scores of a submission on the feedback part (`public_scores`) and is needed for `best` alone, where the
+    earlier of two equal ones stands.
     With `interim`, what a board shows meanwhile: one that runs for the first time steps back behind those that
     have ended, so that nobody disappears from the board by waiting.
     """
@@ -97,9 +117,10 @@ def standing_submission(
     if not competing:
         return None
     if counts == Phase.Counts.BEST:
-        if value is None:
-            raise ValueError("the best submission cannot be found without values")
-        return max(competing, key=value)  # of equal ones `max` gives the first, which is the earliest
+        if scores is None:
+            raise ValueError("the best submission cannot be found without scores")
+        keys = best_first([scores(one) for one in competing])
+        return competing[keys.index(min(keys))]  # of equal ones the first, which is the earliest
     if counts == Phase.Counts.CHOSEN:
         return next((one for one in reversed(competing) if one.is_chosen), competing[-1])
     return competing[-1]
