@@ -1,27 +1,129 @@
-"""Who may do what with a competition. Every page, command and API call asks here."""
+"""Who may do what with a competition. Every page, command and API call asks here.
 
+`Viewer` is one person before one competition; the functions below it answer single questions. Foreign ids of
+forms and calls (a dataset, a parent phase, a class of workers, an image) are resolved here too, so that an id
+that was guessed names nothing that its sender may not use.
+"""
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import TypeVar
+
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
+from django.db.models import Model, Q, QuerySet
 
 from accounts.models import User
-from competitions.models import Competition, Organizer, Participant
+from accounts.refusals import Refused
+from competitions.models import Competition, Entrant, Organizer, Participant, Phase, TeamMember
+from datasets.models import Dataset
 
 Person = User | AnonymousUser
+Found = TypeVar("Found", bound=Model)
+
+CREATE_COMPETITIONS = "competitions.add_competition"
+
+
+class Viewer:
+    """One person before one competition; roles and participation are read once."""
+
+    def __init__(self, user: Person, competition: Competition) -> None:
+        self.user, self.competition = user, competition
+
+    @cached_property
+    def role(self) -> Organizer | None:
+        """The person's role here, if any."""
+        if not self.user.is_authenticated:
+            return None
+        return self.competition.organizers.filter(user=self.user).first()
+
+    @cached_property
+    def participation(self) -> Participant | None:
+        """The person's wish to take part, where there is one."""
+        if not self.user.is_authenticated:
+            return None
+        return self.competition.participants.filter(user=self.user).first()
+
+    @cached_property
+    def entrant(self) -> Entrant | None:
+        """As what the person competes so far: the team's entrant, else the person's own, if any."""
+        return own_entrant(self.user, self.competition)
+
+    @property
+    def is_superuser(self) -> bool:
+        """Whether the person is an operator who holds every role."""
+        return self.user.is_authenticated and self.user.is_superuser
+
+    @property
+    def is_organizer(self) -> bool:
+        """Whether the person holds a role here: owner, editor or reviewer."""
+        return self.is_superuser or self.role is not None
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether the person may change the competition and act on submissions of others."""
+        return self.is_superuser or (self.role is not None and self.role.role in EDITING)
+
+    @property
+    def owns(self) -> bool:
+        """Whether the person may give and take roles."""
+        return self.is_superuser or (self.role is not None and self.role.role == Organizer.Role.OWNER)
+
+    @property
+    def sees_hidden(self) -> bool:
+        """Whether the person sees names of hidden datasets, unreleased scores and logs of hidden phases.
+
+        Owners and editors do; a reviewer only where the owner ticked it.
+        """
+        return self.may_edit or (self.role is not None and self.role.sees_hidden)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the person is an approved participant."""
+        wish = self.participation
+        return wish is not None and wish.state == Participant.State.APPROVED
+
+    @property
+    def may_see(self) -> bool:
+        """Whether the person may read the competition's pages."""
+        return self.competition.state != Competition.State.DRAFT or self.is_organizer
+
+    @property
+    def may_submit(self) -> bool:
+        """Whether the person may submit: an approved participant, or an organizer who tries the competition."""
+        if self.competition.state == Competition.State.ARCHIVED:
+            return False
+        return self.may_see and (self.takes_part or self.is_organizer)
+
+    @property
+    def may_download_data(self) -> bool:
+        """Whether public files of datasets go to the person; which datasets, `datasets_in_view` says."""
+        return self.may_see and (self.takes_part or self.is_organizer)
+
+
+EDITING = (Organizer.Role.OWNER, Organizer.Role.EDITOR)
+IN_TEAM = (TeamMember.State.MEMBER, TeamMember.State.CAPTAIN)
 
 
 def is_organizer(user: Person, competition: Competition) -> bool:
     """Whether the person holds a role here; superusers hold all."""
-    if not user.is_authenticated:
-        return False
-    return user.is_superuser or competition.organizers.filter(user=user).exists()
+    return Viewer(user, competition).is_organizer
 
 
 def may_edit(user: Person, competition: Competition) -> bool:
     """Whether the person may change the competition and act on submissions of others."""
-    if not user.is_authenticated:
-        return False
-    roles = (Organizer.Role.OWNER, Organizer.Role.EDITOR)
-    return user.is_superuser or competition.organizers.filter(user=user, role__in=roles).exists()
+    return Viewer(user, competition).may_edit
+
+
+def owns(user: Person, competition: Competition) -> bool:
+    """Whether the person may give and take roles."""
+    return Viewer(user, competition).owns
+
+
+def sees_hidden(user: Person, competition: Competition) -> bool:
+    """Whether the person sees hidden names, unreleased scores and logs of hidden phases."""
+    return Viewer(user, competition).sees_hidden
 
 
 def visible_competitions(user: Person) -> QuerySet[Competition]:
@@ -36,25 +138,67 @@ def visible_competitions(user: Person) -> QuerySet[Competition]:
 
 def may_see(user: Person, competition: Competition) -> bool:
     """Whether the person may read the competition's pages."""
-    return competition.state != Competition.State.DRAFT or is_organizer(user, competition)
+    return Viewer(user, competition).may_see
+
+
+def may_create_competition(user: Person) -> bool:
+    """Whether the operator granted the person to make competitions."""
+    return user.is_authenticated and user.is_active and user.has_perm(CREATE_COMPETITIONS)
 
 
 def participation(user: Person, competition: Competition) -> Participant | None:
     """The person's wish to take part, where there is one."""
-    if not user.is_authenticated:
-        return None
-    return competition.participants.filter(user=user).first()
+    return Viewer(user, competition).participation
 
 
 def may_submit(user: Person, competition: Competition) -> bool:
     """Whether the person takes part: an approved participant, or an organizer who tries the competition."""
-    if competition.state == Competition.State.ARCHIVED:
-        return False
-    wish = participation(user, competition)
-    return (wish is not None and wish.state == Participant.State.APPROVED) or is_organizer(user, competition)
+    return Viewer(user, competition).may_submit
 
 
 def may_download_data(user: Person, competition: Competition) -> bool:
     """Whether the person may download the public files of the competition's datasets."""
-    wish = participation(user, competition)
-    return (wish is not None and wish.state == Participant.State.APPROVED) or is_organizer(user, competition)
+    return Viewer(user, competition).may_download_data
+
+
+def own_entrants(user: Person) -> QuerySet[Entrant]:
+    """The entrants for whom the person speaks: the person's own, and those of the person's teams."""
+    if not user.is_authenticated:
+        return Entrant.objects.none()
+    places = TeamMember.objects.filter(user=user, state__in=IN_TEAM)
+    return Entrant.objects.filter(Q(user=user) | Q(team__in=places.values("team")))
+
+
+def own_entrant(user: Person, competition: Competition) -> Entrant | None:
+    """As what the person competes so far: the team's entrant, else the person's own; None before the first use."""
+    found = own_entrants(user).filter(competition=competition).select_related("team")
+    # An entrant of one's own that never submitted may be left from before the team.
+    return min(found, key=lambda entrant: entrant.team_id is None, default=None)
+
+
+def usable_datasets(user: Person) -> QuerySet[Dataset]:
+    """The datasets that the person may put into a phase: their own, and those of competitions they edit."""
+    if not user.is_authenticated:
+        return Dataset.objects.none()
+    if user.is_superuser:
+        return Dataset.objects.all()
+    edited = Competition.objects.filter(organizers__user=user, organizers__role__in=EDITING)
+    return Dataset.objects.filter(Q(owner=user) | Q(tasks__phase__round__competition__in=edited)).distinct()
+
+
+def usable_parents(user: Person, competition: Competition) -> QuerySet[Phase]:
+    """The phases from which a phase of this competition may take over entries: those of this competition."""
+    return competition.phases() if may_edit(user, competition) else Phase.objects.none()
+
+
+def usable_images(user: Person, competition: Competition) -> Collection[str]:
+    """The images in which runs may happen: those that the operator allows."""
+    return (settings.SANDBOX_IMAGE,) if may_edit(user, competition) else ()
+
+
+def resolved(choices: "QuerySet[Found]", pk: object, what: str) -> Found:
+    """The choice of this id; an unknown one and one that is not the person's are refused alike."""
+    try:
+        return choices.get(pk=pk)
+    except (ObjectDoesNotExist, ValueError, TypeError, OverflowError, ValidationError) as problem:
+        raise Refused(f"There is no such {what}.", status=404) from problem

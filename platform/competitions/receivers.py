@@ -1,4 +1,4 @@
-"""Whoever ever held a role in a competition is unranked there, also when the role has ended."""
+"""Whoever ever held a role in a competition is unranked there, and so is their team; for ever."""
 
 from typing import Any
 
@@ -6,16 +6,18 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
-from competitions.models import Entrant, Organizer
+from competitions import policy
+from competitions.models import HeldRole, Organizer
 
 
 @receiver(post_save, sender=Organizer)
 def unrank(instance: Organizer, raw: bool = False, **kwargs: Any) -> None:
-    """Somebody got a role: who competes already loses the rank."""
+    """Somebody got a role: it is remembered, and whoever competes for them already loses the rank."""
     if raw:
         return
-    for entrant in Entrant.objects.filter(
-        competition=instance.competition_id, user=instance.user_id, held_a_role=False
+    HeldRole.objects.get_or_create(competition=instance.competition, user=instance.user)
+    for entrant in policy.own_entrants(instance.user).filter(
+        competition=instance.competition_id, held_a_role=False
     ):
         entrant.held_a_role = True
         entrant.save(update_fields=["held_a_role"])
@@ -23,12 +25,9 @@ def unrank(instance: Organizer, raw: bool = False, **kwargs: Any) -> None:
 
 @receiver(post_delete, sender=Organizer)
 def remember(instance: Organizer, origin: Any = None, **kwargs: Any) -> None:
-    """A role ended: who competes later is recognised. Roles that go with their competition need no memory."""
+    """A role ended: one that was made past `unrank` is remembered now. Those that go with their competition or
+    their person need no memory.
+    """
     ended_by_itself = isinstance(origin, Organizer) or (isinstance(origin, QuerySet) and origin.model is Organizer)
     if ended_by_itself:
-        Entrant.objects.update_or_create(
-            competition_id=instance.competition_id,
-            user_id=instance.user_id,
-            defaults={"held_a_role": True},
-            create_defaults={"held_a_role": True, "name": instance.user.display_name[:80]},
-        )
+        HeldRole.objects.get_or_create(competition_id=instance.competition_id, user_id=instance.user_id)

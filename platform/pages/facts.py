@@ -73,14 +73,14 @@ def is_revealed(phase: Phase, now: dt.datetime) -> bool:
     return phase.has_ended(now) if phase.kind == Phase.Kind.AUTOML else phase.has_begun(now)
 
 
-def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, viewer_is_organizer: bool) -> list[TaskFacts]:
+def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
     """All tasks of the given phases in their order: two queries."""
     by_id = {phase.pk: phase for phase in phases}
     tasks = list(Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id"))
     versions = newest_versions({task.dataset_id for task in tasks})
     facts: list[TaskFacts] = []
     for phase in phases:
-        revealed = viewer_is_organizer or is_revealed(phase, now)
+        revealed = sees_hidden or is_revealed(phase, now)
         own = [task for task in tasks if task.phase_id == phase.pk]
         facts += [
             TaskFacts(task, phase, versions.get(task.dataset_id), position, revealed)

@@ -49,20 +49,29 @@ class Frame:
         return [phase for phase in self.phases if phase.takes_submissions and phase.is_open(self.now)]
 
     @cached_property
+    def viewer(self) -> policy.Viewer:
+        """What the person may see and do here."""
+        return policy.Viewer(self.request.user, self.competition)
+
+    @property
     def is_organizer(self) -> bool:
         """Whether the person holds a role in this competition."""
-        return policy.is_organizer(self.request.user, self.competition)
+        return self.viewer.is_organizer
 
-    @cached_property
+    @property
+    def sees_hidden(self) -> bool:
+        """Whether hidden names, unreleased scores and logs of hidden phases are shown to the person."""
+        return self.viewer.sees_hidden
+
+    @property
     def participation(self) -> Participant | None:
         """The person's wish to take part."""
-        return policy.participation(self.request.user, self.competition)
+        return self.viewer.participation
 
     @property
     def takes_part(self) -> bool:
         """Whether the person is an approved participant."""
-        wish = self.participation
-        return wish is not None and wish.state == Participant.State.APPROVED
+        return self.viewer.takes_part
 
     @property
     def may_join(self) -> bool:
@@ -78,13 +87,12 @@ class Frame:
     @property
     def may_submit(self) -> bool:
         """Whether the person may submit, as far as roles decide."""
-        open_to_entries = self.competition.state != Competition.State.ARCHIVED
-        return open_to_entries and (self.takes_part or self.is_organizer)
+        return self.viewer.may_submit
 
     @property
     def may_download_data(self) -> bool:
         """Whether the person may download public files of datasets."""
-        return self.takes_part or self.is_organizer
+        return self.viewer.may_download_data
 
     def phase_by_number(self, text: str | None) -> Phase | None:
         """The phase that an address names by its number; None for none or an unknown one."""

@@ -71,9 +71,7 @@ def counting(phase_ids: Iterable[int], entrant_ids: Iterable[int]) -> set[int]:
     return {submission.pk for submission in standing.values()}
 
 
-def listed(
-    submissions: Sequence[Submission], *, viewer_is_organizer: bool, now: dt.datetime
-) -> list[ListedSubmission]:
+def listed(submissions: Sequence[Submission], *, sees_hidden: bool, now: dt.datetime) -> list[ListedSubmission]:
     """Lines of a list for submissions loaded by `with_runs`."""
     standing = counting(
         {submission.phase_id for submission in submissions}, {submission.entrant_id for submission in submissions}
@@ -81,7 +79,7 @@ def listed(
     return [
         ListedSubmission(
             submission,
-            [view for _, view in _views(submission, viewer_is_organizer, now)],
+            [view for _, view in _views(submission, sees_hidden, now)],
             submission.pk in standing,
         )
         for submission in submissions
@@ -89,13 +87,13 @@ def listed(
 
 
 def shown_runs(
-    submission: Submission, *, viewer_is_organizer: bool, may_see_log: bool, now: dt.datetime
+    submission: Submission, *, sees_hidden: bool, may_see_log: bool, now: dt.datetime
 ) -> list[ShownRun]:
     """Every run of a submission loaded by `with_runs`, with all that its page shows."""
-    views = _views(submission, viewer_is_organizer, now)
+    views = _views(submission, sees_hidden, now)
     positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
     attempts: dict[int, list[Attempt]] = {}
-    if viewer_is_organizer:
+    if sees_hidden:
         for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
             attempts.setdefault(attempt.run_id, []).append(attempt)
     return [
@@ -111,12 +109,12 @@ def shown_runs(
     ]
 
 
-def _views(submission: Submission, viewer_is_organizer: bool, now: dt.datetime) -> list[tuple[Run, RunView]]:
+def _views(submission: Submission, sees_hidden: bool, now: dt.datetime) -> list[tuple[Run, RunView]]:
     runs = list(submission.runs.all())
     for run in runs:
         run.submission = submission  # the public view reads the phase; without this it would query for it
-    views = [run_view(run, viewer_is_organizer=viewer_is_organizer, now=now) for run in runs]
-    if not (viewer_is_organizer or is_revealed(submission.phase, now)):
+    views = [run_view(run, sees_hidden=sees_hidden, now=now) for run in runs]
+    if not (sees_hidden or is_revealed(submission.phase, now)):
         views = [
             replace(view, task=run.task.alias or f"Dataset {run.order + 1}")
             for run, view in zip(runs, views, strict=True)

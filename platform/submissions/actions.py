@@ -54,7 +54,7 @@ def submit(
         try:
             with transaction.atomic(), archive.open("rb") as file:
                 # Locking the entrant makes reading the quota and using it one step for two uploads at once.
-                entrant = Entrant.objects.select_for_update().get(pk=entrant.pk)
+                entrant = competition_actions.locked_entrant(phase.competition, user)
                 check_quota(phase, entrant, timezone.now())
                 submission = _store(entrant, phase, user, door, File(file), filename, comment, is_kit_code)
                 stored.append(submission.archive)

@@ -1,26 +1,29 @@
 """Who may see which submission, and how much of it."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from competitions import policy as competition_policy
-from competitions.models import Competition
+from competitions.models import Competition, Phase
 from competitions.policy import Person
-from submissions.models import Submission
+from submissions.models import Submission, Worker
 
 
 def is_own(user: Person, submission: Submission) -> bool:
-    """Whether it belongs to the person's entrant."""
-    return user.is_authenticated and submission.entrant.user_id == user.pk
+    """Whether it belongs to an entrant for whom the person speaks: their own, or their team's."""
+    if not user.is_authenticated:
+        return False
+    entrant = submission.entrant
+    if entrant.team_id is None:
+        return entrant.user_id == user.pk
+    return entrant.team.members.filter(user=user, state__in=competition_policy.IN_TEAM).exists()  # type: ignore[union-attr]
 
 
 def visible_submissions(user: Person, competition: Competition) -> QuerySet[Submission]:
-    """An organizer sees all, everybody else their own."""
+    """An organizer sees all, everybody else their own and their team's."""
     of_competition = Submission.objects.filter(phase__round__competition=competition)
     if competition_policy.is_organizer(user, competition):
         return of_competition
-    if not user.is_authenticated:
-        return of_competition.none()
-    return of_competition.filter(entrant__user=user)
+    return of_competition.filter(entrant__in=competition_policy.own_entrants(user).filter(competition=competition))
 
 
 def may_see(user: Person, submission: Submission) -> bool:
@@ -30,10 +33,13 @@ def may_see(user: Person, submission: Submission) -> bool:
 
 
 def may_see_log(user: Person, submission: Submission) -> bool:
-    """Organizers always; the entrant only where the phase is not hidden (a log could carry test rows out)."""
-    if competition_policy.is_organizer(user, submission.phase.round.competition):
-        return True
-    return is_own(user, submission) and not submission.phase.is_hidden
+    """Logs, usage, files and notes: in a hidden phase for those who see what is hidden, since a log could carry
+    test rows out; elsewhere for the entrant and every organizer.
+    """
+    viewer = competition_policy.Viewer(user, submission.phase.round.competition)
+    if submission.phase.is_hidden:
+        return viewer.sees_hidden
+    return viewer.is_organizer or is_own(user, submission)
 
 
 def may_download(user: Person, submission: Submission) -> bool:
@@ -42,6 +48,18 @@ def may_download(user: Person, submission: Submission) -> bool:
 
 
 def may_cancel(user: Person, submission: Submission) -> bool:
-    """Its entrant, or an organizer who may edit."""
-    competition = submission.phase.round.competition
-    return is_own(user, submission) or competition_policy.may_edit(user, competition)
+    """An organizer who may edit; its entrant where the phase is not hidden.
+
+    In a hidden phase the answer to the wish would tell whether a run has ended.
+    """
+    viewer = competition_policy.Viewer(user, submission.phase.round.competition)
+    return viewer.may_edit or (not submission.phase.is_hidden and is_own(user, submission))
+
+
+def usable_classes(user: Person, competition: Competition) -> list[str]:
+    """The classes of workers that phases of a competition may ask for: those that serve it, and the usual one."""
+    if not competition_policy.may_edit(user, competition):
+        return []
+    serving = Worker.objects.filter(revoked_at=None).filter(Q(competitions=None) | Q(competitions=competition))
+    usual = str(Phase._meta.get_field("resource_class").default)
+    return sorted({usual, *serving.values_list("resource_class", flat=True)})

@@ -69,36 +69,36 @@ def public_score(score: Score, phase: Phase) -> PublicScore:
     return PublicScore(score.part, score.metric, value, stderr, text)
 
 
-def visible_parts(phase: Phase, *, viewer_is_organizer: bool, now: dt.datetime) -> tuple[str, ...]:
+def visible_parts(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> tuple[str, ...]:
     """The parts whose scores the viewer may see now."""
-    if viewer_is_organizer:
+    if sees_hidden:
         return ("valid", "test")
     part = phase.public_part(now)
     return (part,) if part else ()
 
 
-def shown_task(run: Run, phase: Phase, *, viewer_is_organizer: bool, now: dt.datetime) -> str:
+def shown_task(run: Run, phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> str:
     """The dataset's name; of one that is unseen until its phase closes, the alias or its place."""
-    if viewer_is_organizer or phase.kind != Phase.Kind.AUTOML or phase.has_ended(now):
+    if sees_hidden or phase.kind != Phase.Kind.AUTOML or phase.has_ended(now):
         return run.dataset_name
     return run.task.alias or f"Dataset {run.order + 1}"
 
 
-def run_view(run: Run, *, viewer_is_organizer: bool, now: dt.datetime) -> RunView:
+def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime) -> RunView:
     """What the viewer may know of a run. Wants `scores`, `task` and its phase prefetched."""
     phase = run.submission.phase
-    parts = visible_parts(phase, viewer_is_organizer=viewer_is_organizer, now=now)
+    parts = visible_parts(phase, sees_hidden=sees_hidden, now=now)
     scores = {score.part: public_score(score, phase) for score in run.scores.all() if score.part in parts}
     common: dict[str, Any] = {
         "run_id": run.pk,
-        "task": shown_task(run, phase, viewer_is_organizer=viewer_is_organizer, now=now),
+        "task": shown_task(run, phase, sees_hidden=sees_hidden, now=now),
         "state": run.state,
         "state_label": run.get_state_display(),
         "reason": run.reason,
         "wall_budget": run.budget.wall_seconds,
         "scores": scores,
     }
-    if phase.is_hidden and not viewer_is_organizer:
+    if phase.is_hidden and not sees_hidden:
         wall = None if run.wall_seconds is None or not run.has_ended else round_significant(run.wall_seconds, 1)
         sentence = CONCEALED.get(run.reason, run.get_state_display().capitalize() + ".")
         return RunView(**common, sentence=sentence, wall_seconds=wall)

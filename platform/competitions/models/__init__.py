@@ -2,7 +2,7 @@
 
 from competitions.models.audit import AuditEntry
 from competitions.models.contest import Competition, Page
-from competitions.models.people import Entrant, Organizer, Participant, Team, TeamMember
+from competitions.models.people import Entrant, HeldRole, Organizer, Participant, Team, TeamMember
 from competitions.models.protocol import Extension, Phase, Prize, PrizeClaim, Round, Task
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Competition",
     "Entrant",
     "Extension",
+    "HeldRole",
     "Organizer",
     "Page",
     "Participant",

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from competitions.models.contest import Competition
 
@@ -26,6 +27,19 @@ class Organizer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"
+
+
+class HeldRole(models.Model):
+    """Whoever ever held a role in a competition: written with the role, kept when it ends."""
+
+    competition = models.ForeignKey(Competition, models.CASCADE, related_name="held_roles")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="held_roles")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["competition", "user"], name="one_memory_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.user} held a role"
 
 
 class Participant(models.Model):
@@ -74,7 +88,9 @@ class TeamMember(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="team_places")
     state = models.CharField(max_length=8, choices=State.choices, default=State.INVITED)
-    joined_at = models.DateTimeField(auto_now_add=True)
+    joined_at = models.DateTimeField(
+        default=timezone.now, help_text="When the person was asked, then when they came in."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_place_in_a_team")]

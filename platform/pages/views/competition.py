@@ -22,7 +22,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """What the competition is about, what is open, and the way in."""
     shown = frame.load(request, slug)
     phase = shown.current
-    tasks = facts.tasks_of([phase], shown.now, viewer_is_organizer=shown.is_organizer) if phase else []
+    tasks = facts.tasks_of([phase], shown.now, sees_hidden=shown.sees_hidden) if phase else []
     context = shown.context("overview", tasks=tasks)
     return render(request, "competitions/overview.html", context)
 
@@ -40,7 +40,7 @@ def phases(request: HttpRequest, slug: str) -> HttpResponse:
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     """The facts of every phase's datasets, as far as the person may know them."""
     shown = frame.load(request, slug)
-    tasks = facts.tasks_of(shown.phases, shown.now, viewer_is_organizer=shown.is_organizer)
+    tasks = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
     by_phase = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
     groups = [(phase, own, own[0].is_revealed) for phase, own in by_phase if own]
     context = shown.context("datasets", groups=groups)
@@ -53,7 +53,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
 def dataset_download(request: HttpRequest, slug: str, task_id: int) -> HttpResponseBase:
     """The public files of a task's dataset: features and training targets, never a hidden solution."""
     shown = frame.load(request, slug)
-    tasks = facts.tasks_of(shown.phases, shown.now, viewer_is_organizer=shown.is_organizer)
+    tasks = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
     wanted = next((task for task in tasks if task.task.pk == task_id), None)
     if wanted is None or wanted.version is None or not wanted.may_be_downloaded:
         raise Http404("There is no such dataset.")
@@ -72,7 +72,7 @@ def dataset_download(request: HttpRequest, slug: str, task_id: int) -> HttpRespo
 def evaluation(request: HttpRequest, slug: str) -> HttpResponse:
     """How scores and ranks come about: the organizers' words, then what follows from the phases."""
     shown = frame.load(request, slug)
-    tasks = facts.tasks_of(shown.phases, shown.now, viewer_is_organizer=shown.is_organizer)
+    tasks = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
     used = {task.metric for task in tasks if task.is_revealed}
     metrics = [text for key, text in METRIC_TEXTS.items() if key in used]
     budgets = [
@@ -88,7 +88,7 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
     """The organizers' rules, then those that the platform itself keeps."""
     shown = frame.load(request, slug)
     phase = [shown.current] if shown.current else []
-    tasks = facts.tasks_of(phase, shown.now, viewer_is_organizer=shown.is_organizer)
+    tasks = facts.tasks_of(phase, shown.now, sees_hidden=shown.sees_hidden)
     named = [task.shown_name for task in tasks if task.is_revealed]
     context = shown.context(
         "rules",

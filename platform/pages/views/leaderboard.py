@@ -60,7 +60,7 @@ def shown_phase(request: HttpRequest, shown: frame.Frame) -> Phase | None:
 
 def columns_of(phase: Phase, shown: frame.Frame) -> list[Column]:
     """The datasets of a phase in the order of the cells."""
-    tasks = facts.tasks_of([phase], shown.now, viewer_is_organizer=shown.is_organizer)
+    tasks = facts.tasks_of([phase], shown.now, sees_hidden=shown.sees_hidden)
     return [Column(task.shown_name, task.metric, f"task{index}") for index, task in enumerate(tasks)]
 
 
@@ -115,7 +115,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         order=order,
         digest=digest,
         is_live=phase is not None and phase.is_open(shown.now),
-        mine=[row for row in rows if request.user.is_authenticated and row.entrant.user_id == request.user.pk],
+        mine=[row for row in rows if row.entrant == shown.viewer.entrant],
     )
     template = "leaderboards/board_part.html" if is_part(request) else "leaderboards/board.html"
     return render(request, template, context)

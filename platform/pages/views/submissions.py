@@ -24,10 +24,10 @@ PER_PAGE = 25
 def list_context(shown: frame.Frame, request: HttpRequest) -> dict[str, object]:
     """What the page of a person's own submissions shows: the form, the quota, one page of the list."""
     assert request.user.is_authenticated
-    entrant = Entrant.objects.filter(competition=shown.competition, user=request.user).first()
+    entrant = shown.viewer.entrant
     own_ones = Submission.objects.filter(entrant=entrant) if entrant else Submission.objects.none()
     page = Paginator(own.with_runs(own_ones), PER_PAGE).get_page(request.GET.get("page"))
-    lines = own.listed(list(page), viewer_is_organizer=shown.is_organizer, now=shown.now)
+    lines = own.listed(list(page), sees_hidden=shown.sees_hidden, now=shown.now)
     phase = shown.phase_by_number(request.GET.get("phase")) or next(iter(shown.submit_phases), None)
     return shown.context(
         "submissions",
@@ -81,9 +81,7 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
     shown = frame.load(request, slug)
     submission = found_submission(request, shown, submission_id)
     may_see_log = policy.may_see_log(request.user, submission)
-    runs = own.shown_runs(
-        submission, viewer_is_organizer=shown.is_organizer, may_see_log=may_see_log, now=shown.now
-    )
+    runs = own.shown_runs(submission, sees_hidden=shown.sees_hidden, may_see_log=may_see_log, now=shown.now)
     context = shown.context(
         "submissions",
         submission=submission,

@@ -33,7 +33,7 @@ def alice(phase):
 
 def view(run, **fields):
     run.refresh_from_db()
-    return run_view(run, **{"viewer_is_organizer": False, "now": timezone.now(), **fields})
+    return run_view(run, **{"sees_hidden": False, "now": timezone.now(), **fields})
 
 
 def test_a_blind_dataset_has_no_name_before_its_phase_has_closed(phase, alice):
@@ -43,7 +43,7 @@ def test_a_blind_dataset_has_no_name_before_its_phase_has_closed(phase, alice):
     name = run.dataset_name
     assert view(run).task == "Dataset 2"
     assert name not in json.dumps(view(run).__dict__, default=str)
-    assert view(run, viewer_is_organizer=True).task == name
+    assert view(run, sees_hidden=True).task == name
     assert view(run, now=phase.closes_at + dt.timedelta(seconds=1)).task == name
 
 
@@ -52,7 +52,7 @@ def test_a_blind_dataset_with_an_alias_goes_by_it(phase, alice):
     phase.save()
     run = make.submission(phase, alice).runs.first()
     run.task.alias = "evita"
-    assert run_view(run, viewer_is_organizer=False, now=timezone.now()).task == "evita"
+    assert run_view(run, sees_hidden=False, now=timezone.now()).task == "evita"
 
 
 def test_a_refusal_at_the_door_names_the_alias_and_never_the_dataset(phase, alice, tmp_path):

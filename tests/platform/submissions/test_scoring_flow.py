@@ -181,8 +181,8 @@ def test_ranks_are_ranks_of_the_rounded_scores(phase, tmp_path):
 def test_a_participant_sees_the_feedback_part_only_and_an_organizer_both(phase, tmp_path):
     run = score_all(submit_results(phase, "alice", tmp_path, GOOD)).runs.first()
     now = timezone.now()
-    assert set(run_view(run, viewer_is_organizer=False, now=now).scores) == {"valid"}
-    assert set(run_view(run, viewer_is_organizer=True, now=now).scores) == {"valid", "test"}
+    assert set(run_view(run, sees_hidden=False, now=now).scores) == {"valid"}
+    assert set(run_view(run, sees_hidden=True, now=now).scores) == {"valid", "test"}
 
 
 def test_in_a_hidden_phase_an_entrant_learns_the_reason_and_a_rounded_time_only(phase):
@@ -199,11 +199,11 @@ def test_in_a_hidden_phase_an_entrant_learns_the_reason_and_a_rounded_time_only(
         peak_memory_bytes=12345,
     )
     run.refresh_from_db()
-    view = run_view(run, viewer_is_organizer=False, now=timezone.now())
+    view = run_view(run, sees_hidden=False, now=timezone.now())
     assert "label 1" not in json.dumps(view.__dict__, default=str)
     assert (view.reason, view.sentence, view.wall_seconds) == ("crashed", "The program failed.", 100.0)
     assert (view.cpu_seconds, view.peak_memory_bytes, view.has_log) == (None, None, False)
-    assert "label 1" in run_view(run, viewer_is_organizer=True, now=timezone.now()).sentence
+    assert "label 1" in run_view(run, sees_hidden=True, now=timezone.now()).sentence
 
 
 def test_the_board_shows_no_row_before_its_scores_are_public(phase, tmp_path):
@@ -227,7 +227,7 @@ def test_a_run_that_was_stopped_but_counts_keeps_its_note_and_its_sentence(phase
     run.refresh_from_db()
     assert (run.state, run.reason) == (RunState.FINISHED, "timed_out")
     assert run.sentence == "The program was stopped at 10 seconds."
-    assert run_view(run, viewer_is_organizer=False, now=timezone.now()).stopped
+    assert run_view(run, sees_hidden=False, now=timezone.now()).stopped
 
 
 def test_refreshing_a_board_takes_the_same_queries_for_many_as_for_few(phase, django_assert_max_num_queries):
