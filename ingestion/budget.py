@@ -52,6 +52,14 @@ def format_size(size: int) -> str:
     return f"{size} byte" if size == 1 else f"{size} bytes"
 
 
+def format_duration(seconds: float) -> str:
+    """A duration for people: `1 second`, `2.5 seconds`, `20 minutes`, `3 hours`."""
+    for unit, name in ((3600, "hour"), (60, "minute")):
+        if seconds >= 2 * unit and seconds % unit == 0:
+            return f"{seconds / unit:,.0f} {name}s"
+    return "1 second" if seconds == 1 else f"{seconds:,.3f}".rstrip("0").rstrip(".") + " seconds"
+
+
 @dataclass(frozen=True)
 class Capacity:
     """What a worker has: whole cores and bytes of memory."""

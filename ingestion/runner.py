@@ -7,6 +7,7 @@ on our side becomes the reason `infrastructure`, never an exception and never th
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 import shlex
 import shutil
@@ -95,8 +96,14 @@ def run(
         return RunResult("failed", "infrastructure", _sentence(error))
     except Exception as error:
         log.exception("a run failed on our side")
-        kind = type(error).__name__
-        return RunResult("failed", "infrastructure", f"The platform failed while it handled the run ({kind}).")
+        return RunResult("failed", "infrastructure", _our_fault(error))
+
+
+def _our_fault(error: Exception) -> str:
+    """A sentence for what broke on our side; no path and no trace of ours."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "The disk of the machine that handled the run is full."
+    return f"The platform failed while it handled the run ({type(error).__name__})."
 
 
 def _sentence(error: object) -> str:
@@ -222,6 +229,8 @@ class _Run:
             log_path=log_path,
             notes=(*self.notes, *collector.notes),
             stopped=verdict.stopped,
+            error_lines=verdict.error_lines,
+            output_bytes=outcome.output_bytes,
         )
 
     def _environment(self, places: Places) -> dict[str, str]:

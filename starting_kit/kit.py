@@ -207,7 +207,7 @@ def try_on(
         sys.stderr.write("\r" + " " * 78 + "\r")
     for note in result.notes:
         _say(f"  note: {note}")
-    _say(f"  {result.sentence}")
+    _say(f"  {result.told}")
     if result.predictions and not {"valid", "test"} & set(dataset.solutions):
         _say(f"  It is not scored: {folder} holds no solutions of the validation and test parts.")
     return Tried(dataset.name, str(dataset.info.get("metric")), result, scored_curve(dataset, result.predictions))
@@ -265,7 +265,7 @@ def as_fields(tried: Sequence[Tried]) -> list[dict[str, Any]]:
             "dataset": one.name,
             "status": one.result.status,
             "reason": one.result.reason,
-            "sentence": one.result.sentence,
+            "sentence": one.result.told,
             "wall_seconds": round(one.result.wall_seconds, 3),
             "peak_memory_bytes": one.result.peak_memory_bytes,
             "scores": {
@@ -328,7 +328,7 @@ def findings_of(tried: Tried) -> list[Finding]:
     """What a trial run tells about a submission."""
     result, name = tried.result, tried.name
     if result.status != "ok":
-        return [Finding(f"{name}: {result.sentence}", is_fatal=True)]
+        return [Finding(f"{name}: {result.told}", is_fatal=True)]
     found = [Finding(f"{name}: {problem}", is_fatal=True) for problem in tried.curve.problems]
     for part, last in tried.curve.last.items():
         found += [Finding(f"{name}, {part}: {warning}") for warning in last.warnings]

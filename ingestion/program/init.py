@@ -17,10 +17,12 @@ import time
 _NOT_DUMPABLE = (4, 0, 0, 0, 0)  # prctl: PR_SET_DUMPABLE 0; else the program, being the same user, could change it
 _TIME_IS_OVER = 124  # as timeout(1) has it
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+_KILLED = 128 + 9
+_KILLED_INSIDE = 222  # stands for 137, which then says that this process itself was killed, from outside
 
 
 def main(seconds: float, command: "list[str]") -> int:
-    """Run a command, reap whatever loses its parent, and return the exit code: 128 + n after signal n."""
+    """Run a command, reap whatever loses its parent, and return the exit code: 128 + n after signal n, 222 for 137."""
     deadline = time.monotonic() + seconds
     ctypes.CDLL(None).prctl(*_NOT_DUMPABLE)
     # As a first process, this one gets only signals that it handles: the program can send it nothing.
@@ -32,7 +34,7 @@ def main(seconds: float, command: "list[str]") -> int:
     while True:
         code = reap(program)
         if code is not None:
-            return code
+            return _KILLED_INSIDE if code == _KILLED else code
         left = deadline - time.monotonic()
         if left <= 0:
             return _TIME_IS_OVER

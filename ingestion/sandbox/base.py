@@ -21,6 +21,9 @@ LOOK_INTERVAL = 0.25  # seconds between two looks at the output folder
 KILL_PATIENCE = 20.0  # seconds until a killed sandbox that does not end is called a fault of ours
 
 
+MACHINE_FULL = "the machine had no memory left, although the run was within its own limit"
+
+
 class SandboxError(Exception):
     """The sandbox itself failed: our fault or the machine's, never the participant's."""
 
@@ -122,7 +125,8 @@ class Outcome:
 
     exit_code: that of the program, 128 + n when signal n ended it; None when the platform ended it.
     stopped: why the platform ended it. memory_killed: the kernel (or the watch) ended a process for memory,
-    perhaps only a child. output_full, processes_full: a limit was reached and said no.
+    perhaps only a child. output_full, temporary_full (/tmp, /dev/shm), processes_full: a limit was reached and
+    said no. output_bytes, output_files: what the output place held in the end.
     """
 
     exit_code: int | None
@@ -130,17 +134,27 @@ class Outcome:
     usage: Usage
     memory_killed: bool = False
     output_full: bool = False
+    output_bytes: int = 0
+    output_files: int = 0
+    temporary_full: bool = False
     processes_full: bool = False
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One reading: processor seconds so far, bytes now, and the events that the kernel counted."""
+    """One reading: processor seconds so far, bytes now, and the events that the kernel counted.
+
+    peak_bytes: the kernel's own high-water mark, where it keeps one that says something about the program.
+    machine_full: the kernel ended a process although the run was within its limit; then the machine, or whatever
+    holds the worker, had no memory left, and nobody may blame the program.
+    """
 
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
     memory_killed: bool = False
     processes_full: bool = False
+    peak_bytes: int = 0
+    machine_full: bool = False
 
 
 class RunningProgram(Protocol):
@@ -217,13 +231,15 @@ def watch_over(
 def _take(reading: Measurement | None, seen: Watched, wall: float) -> None:
     if reading is None:
         return
+    if reading.machine_full:
+        raise SandboxError(MACHINE_FULL)
     seen.memory_killed |= reading.memory_killed
     seen.processes_full |= reading.processes_full
     seen.usage = Usage(
         wall_seconds=wall,
         cpu_seconds=max(seen.usage.cpu_seconds, reading.cpu_seconds),
         memory_bytes=reading.memory_bytes,
-        peak_memory_bytes=max(seen.usage.peak_memory_bytes, reading.memory_bytes),
+        peak_memory_bytes=max(seen.usage.peak_memory_bytes, reading.memory_bytes, reading.peak_bytes),
     )
 
 

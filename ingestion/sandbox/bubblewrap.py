@@ -24,6 +24,7 @@ from typing import IO
 from ingestion.budget import MIB, Budget
 from ingestion.sandbox import cgroups, scratch
 from ingestion.sandbox.base import (
+    MACHINE_FULL,
     Folders,
     Looker,
     Measurement,
@@ -39,7 +40,7 @@ from ingestion.sandbox.base import (
 from ingestion.sandbox.bubblewrap_tree import PYTHON, SEARCH_PATH, Tree, sandbox_user
 from ingestion.sandbox.cpus import reserved
 from ingestion.sandbox.log import BoundedLog
-from ingestion.sandbox.output import is_full, open_folder
+from ingestion.sandbox.output import is_any_full, open_folder, use_of
 from ingestion.sandbox.processes import Family, PipeReader, Process, memory_of, shared_out_memory_of
 from ingestion.sandbox.seccomp import SeccompError, compiled_filter
 
@@ -149,6 +150,8 @@ class BubblewrapSandbox(Sandbox):
             program.kill()
             reader.finish()
             final = program.last_measurement()
+            if final.machine_full:
+                raise SandboxError(MACHINE_FULL)
             memory_killed = watched.memory_killed or final.memory_killed
             if watched.stopped is None and not memory_killed and not launched.program_was_started():
                 raise SandboxError(f"bwrap could not build the sandbox: {spec.log.tail(3)}")
@@ -156,12 +159,17 @@ class BubblewrapSandbox(Sandbox):
             with contextlib.suppress(OSError):
                 os.fchmod(launched.places[0], 0o777)  # without root the program owns the folder and may close it
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
+            output, *temporary = launched.places
+            use = use_of(output, spec)
             return Outcome(
                 exit_code=None if watched.stopped else _shell_code(launched.process.returncode),
                 stopped=watched.stopped,
                 usage=_with_last(watched.usage, final),
                 memory_killed=memory_killed,
-                output_full=is_full(launched.places[0], spec),
+                output_full=use.is_full,
+                output_bytes=use.bytes,
+                output_files=use.files,
+                temporary_full=is_any_full(temporary),
                 processes_full=watched.processes_full or final.processes_full,
             )
         finally:
@@ -205,7 +213,7 @@ def _with_last(usage: Usage, final: Measurement) -> Usage:
         usage.wall_seconds,
         max(usage.cpu_seconds, final.cpu_seconds),
         usage.memory_bytes,
-        max(usage.peak_memory_bytes, final.memory_bytes),
+        max(usage.peak_memory_bytes, final.memory_bytes, final.peak_bytes),
     )
 
 
@@ -382,6 +390,7 @@ class _Program:
         self._family = Family(launched.process.pid)
         self._limit = limit
         self._relieved = False
+        self._peak = 0
         self._ended, self._ended_until = 0, 0.0
         self._last = Measurement()
 
@@ -412,6 +421,10 @@ class _Program:
         pids = [member.pid for member in self._family.members()]
         in_places = sum(_used(place) for place in self._launched.places)
         memory = memory_of(pids) + in_places
+        if memory > self._peak:
+            # The quick sum counts shared pages for each process that has them; what is told must be exact.
+            memory = shared_out_memory_of(pids) + in_places
+            self._peak = max(self._peak, memory)
         return Measurement(self._family.cpu_seconds, memory, memory_killed=self._relieved)
 
     def relieve(self) -> bool:

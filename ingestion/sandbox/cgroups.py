@@ -8,10 +8,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingestion.budget import MIB
 from ingestion.sandbox.base import Measurement, SandboxError
 
 MOUNT = Path("/sys/fs/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "cpuset")
+_ONE_CHARGE = 4 * MIB  # the most by which a refused page, a huge one among them, stays below the limit
+LEAF = "podium-worker"  # where a worker's own processes go when it divides the group that was delegated to it
 
 
 def version(mount: Path = MOUNT) -> int | None:
@@ -53,23 +56,34 @@ class Group:
 
     def _measure_2(self) -> Measurement:
         folder = self.folders[""]
-        memory = _table(folder / "memory.stat")
+        memory, events = _table(folder / "memory.stat"), _table(folder / "memory.events")
+        killed, reached = events.get("oom_kill", 0) > 0, events.get("oom", 1) > 0
+        cached = memory.get("file", 0) - memory.get("shmem", 0)
         return Measurement(
             cpu_seconds=_table(folder / "cpu.stat").get("usage_usec", 0) / 1e6,
             memory_bytes=memory.get("anon", 0) + memory.get("shmem", 0),
-            memory_killed=_table(folder / "memory.events").get("oom_kill", 0) > 0,
+            memory_killed=killed and reached,
+            machine_full=killed and not reached,
             processes_full=_table(folder / "pids.events").get("max", 0) > 0,
+            peak_bytes=_peak(folder / "memory.peak", cached, was_pressed=events.get("max", 1) > 0),
         )
 
     def _measure_1(self) -> Measurement:
-        memory = _table(self.folders["memory"] / "memory.stat")
-        processor = self.folders.get("cpuacct")
-        processes = self.folders.get("pids")
+        folder = self.folders["memory"]
+        memory = _table(folder / "memory.stat")
+        killed = _table(folder / "memory.oom_control").get("oom_kill", 0) > 0
+        # How often the limit was reached (memory.failcnt) stays 0 on newer kernels; how high it came does not.
+        most, limit = _number(folder / "memory.max_usage_in_bytes"), _number(folder / "memory.limit_in_bytes")
+        reached = most is None or limit is None or most + _ONE_CHARGE >= limit
+        processor, processes = self.folders.get("cpuacct"), self.folders.get("pids")
+        cached = memory.get("total_cache", 0) - memory.get("total_shmem", 0)
         return Measurement(
             cpu_seconds=int((processor / "cpuacct.usage").read_text()) / 1e9 if processor else 0.0,
             memory_bytes=memory.get("total_rss", 0) + memory.get("total_shmem", 0),
-            memory_killed=_table(self.folders["memory"] / "memory.oom_control").get("oom_kill", 0) > 0,
-            processes_full=bool(processes) and _table(processes / "pids.events").get("max", 0) > 0,  # type: ignore[operator]
+            memory_killed=killed and reached,
+            machine_full=killed and not reached,
+            processes_full=processes is not None and _table(processes / "pids.events").get("max", 0) > 0,
+            peak_bytes=_peak(folder / "memory.max_usage_in_bytes", cached, was_pressed=reached),
         )
 
     def limit(self, *, memory: int, processes: int, cores: int, cpus: str | None) -> None:
@@ -122,11 +136,11 @@ class Group:
                     time.sleep(0.02)
 
 
-def make_group(name: str, mount: Path = MOUNT) -> Group:
+def make_group(name: str, mount: Path = MOUNT, proc: Path = Path("/proc")) -> Group:
     """A new control group `podium/<name>`. Raises OSError where this user may not make one."""
     kind = version(mount)
     if kind == 2:
-        return Group({"": _make_2(name, mount)})
+        return Group({"": _make_2(name, mount, proc)})
     if kind != 1:
         raise OSError("there are no control groups on this machine")
     folders: dict[str, Path] = {}
@@ -144,11 +158,11 @@ def make_group(name: str, mount: Path = MOUNT) -> Group:
     return Group(folders)
 
 
-def existing_group(name: str, mount: Path = MOUNT) -> Group | None:
+def existing_group(name: str, mount: Path = MOUNT, proc: Path = Path("/proc")) -> Group | None:
     """The control group `podium/<name>` that an earlier process made, or None."""
-    kind = version(mount)
-    if kind == 2:
-        folders = {"": mount / "podium" / name}
+    if version(mount) == 2:
+        bases = (mount, _delegated(mount, proc))
+        folders = {"": base / "podium" / name for base in bases if base and (base / "podium" / name).is_dir()}
     else:
         folders = {controller: mount / controller / "podium" / name for controller in CONTROLLERS}
     there = {key: folder for key, folder in folders.items() if folder.is_dir()}
@@ -173,16 +187,72 @@ def _inherit_cpuset(parent: Path, child: Path) -> None:
             _write(child / file, (parent / file).read_text().strip())
 
 
-def _make_2(name: str, mount: Path) -> Path:
-    parent = mount / "podium"
+def _make_2(name: str, mount: Path, proc: Path) -> Path:
+    """The folder of a run, below the top where this user may, else below the worker's own delegated group."""
+    try:
+        return _make_below(mount, name)
+    except OSError:
+        own = _delegated(mount, proc)
+        if own is None:
+            raise
+        _move_into_leaf(own)
+        return _make_below(own, name)
+
+
+def _make_below(base: Path, name: str) -> Path:
+    parent = base / "podium"
     parent.mkdir(exist_ok=True)
-    wanted = [c for c in ("memory", "pids", "cpu", "cpuset") if c in (mount / "cgroup.controllers").read_text()]
-    for folder in (mount, parent):
-        for controller in wanted:
+    offered = (base / "cgroup.controllers").read_text().split()
+    if not {"memory", "pids"} <= set(offered):
+        raise OSError(f"{base} was not given the memory and pids controllers")
+    for folder in (base, parent):
+        for controller in (one for one in ("memory", "pids", "cpu", "cpuset") if one in offered):
             _write(folder / "cgroup.subtree_control", f"+{controller}")
     child = parent / name
     child.mkdir()
     return child
+
+
+def _delegated(mount: Path, proc: Path) -> Path | None:
+    """The group of this process where its user may divide it further, as under systemd's `Delegate=yes`.
+
+    A process that was moved into the leaf before is in a folder of that name; its group is the one above.
+    """
+    try:
+        own = folders_of(os.getpid(), mount, proc).get("")
+    except OSError:
+        return None
+    if own is not None and own.name == LEAF:
+        own = own.parent
+    if own is None or own == mount or not os.access(own / "cgroup.procs", os.W_OK):
+        return None
+    return own
+
+
+def _move_into_leaf(group: Path) -> None:
+    """Move a group's processes into a leaf of it: a group that hands controllers on may hold none itself."""
+    leaf = group / LEAF
+    leaf.mkdir(exist_ok=True)
+    for pid in _numbers(group / "cgroup.procs"):
+        with contextlib.suppress(ProcessLookupError):
+            _write(leaf / "cgroup.procs", pid)
+
+
+def _peak(path: Path, cached: int, *, was_pressed: bool) -> int:
+    """The kernel's high-water mark without the files it had cached; 0 where that cannot be told.
+
+    The mark counts cached files too. They are subtracted as they are now, which is right only while nothing made
+    the kernel drop some: a group that came to its limit is left out, and there the limit itself is the answer.
+    """
+    mark = _number(path)
+    return 0 if mark is None or was_pressed else max(0, mark - cached)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _table(path: Path) -> dict[str, int]:

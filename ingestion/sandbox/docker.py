@@ -29,7 +29,7 @@ from ingestion.sandbox.base import (
 from ingestion.sandbox.cpus import reserved
 from ingestion.sandbox.docker_output import OutputPlace, output_place
 from ingestion.sandbox.engine import EngineError, connect
-from ingestion.sandbox.output import is_full
+from ingestion.sandbox.output import is_any_full, open_folder, use_of
 
 DEFAULT_IMAGE = "podium-sandbox:latest"
 USER = "65534:65534"
@@ -38,7 +38,8 @@ OPEN_FILES = 4096
 MESSAGE_BYTES = 819_200  # of POSIX message queues, a store outside of every tmpfs
 GRACE_WITHOUT_WORKER = 5.0  # seconds after its deadline at which a container ends by itself
 TIME_IS_OVER = 124  # exit code of program/init.py when it ended a container
-_KILLED = 128 + 9  # exit code after SIGKILL, from whomever
+_KILLED_INSIDE = 222  # that of program/init.py when the program ended with 137
+_KILLED = 128 + 9  # exit code after SIGKILL: of the container's first process, which nobody inside can kill
 # The engine copies what a program prints at our pace: a flood must not cost the machine a core.
 LOG_BYTES_PER_SECOND = 100 * 1024 * 1024
 
@@ -135,12 +136,12 @@ class DockerSandbox(Sandbox):
         on_usage: Callable[[Usage], None] | None,
     ) -> Outcome:
         options = container_options(spec, self._image(spec), place, cpus, self.runtime)
-        with self._container(options) as container:
+        with self._container(options) as container, contextlib.ExitStack() as opened:
             reader = _LogReader(container, spec)
             started = time.monotonic()
             container.start()
             looker = Looker(spec.watcher, place.descriptor, started, refresh=place.refresh)
-            program = _Container(self.client, container)
+            program = opened.enter_context(contextlib.closing(_Container(self.client, container)))
             watched = watch_over(program, spec, started=started, stop=stop, on_usage=on_usage)
             state = _final_state(container)
             if state.get("Error"):
@@ -152,14 +153,22 @@ class DockerSandbox(Sandbox):
                 and watched.usage.wall_seconds >= spec.budget.wall_seconds + GRACE_WITHOUT_WORKER
             ):
                 watched.stopped = "time"  # this process slept through the deadline; the container did not
+            memory_killed = bool(state.get("OOMKilled")) or watched.memory_killed
+            if code == _KILLED and watched.stopped is None and not memory_killed:
+                raise SandboxError("the container was ended from outside, by the engine or by hand")
+            code = _KILLED if code == _KILLED_INSIDE else code
             ended_early = watched.stopped is not None or code != 0
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
+            use = use_of(place.descriptor, spec, bounded_by_mount=place.is_mount)
             return Outcome(
                 exit_code=None if watched.stopped else code,
                 stopped=watched.stopped,
                 usage=watched.usage,
-                memory_killed=bool(state.get("OOMKilled")) or watched.memory_killed,
-                output_full=place.overflowed or is_full(place.descriptor, spec, bounded_by_mount=place.is_mount),
+                memory_killed=memory_killed,
+                output_full=place.overflowed or use.is_full,
+                output_bytes=use.bytes,
+                output_files=use.files,
+                temporary_full=program.temporary_was_full(),
                 processes_full=watched.processes_full,
             )
 
@@ -294,7 +303,7 @@ def _final_state(container: Any) -> dict[str, Any]:
     for _ in range(4):
         container.reload()
         state: dict[str, Any] = container.attrs["State"]
-        if int(state["ExitCode"]) != _KILLED or state.get("OOMKilled"):
+        if int(state["ExitCode"]) not in (_KILLED, _KILLED_INSIDE) or state.get("OOMKilled"):
             break
         time.sleep(0.1)
     return state
@@ -333,7 +342,9 @@ class _Container:
         self._container = container
         self._ended = threading.Event()
         self._error: Exception | None = None
-        self._group = _group_of(client, container.id)
+        pid = int(client.api.inspect_container(container.id)["State"].get("Pid") or 0)
+        self._group = _group_of(pid, container.id)
+        self._temporary = _temporary_places(pid)
         threading.Thread(target=self._wait_for_end, name="podium-wait", daemon=True).start()
 
     def _wait_for_end(self) -> None:
@@ -361,10 +372,27 @@ class _Container:
             return self._group.measure()
         return _measure_by_engine(self._client, self._container.id)
 
+    def temporary_was_full(self) -> bool:
+        """Whether /tmp or /dev/shm had no room left; False where they cannot be seen."""
+        return is_any_full(self._temporary)
 
-def _group_of(client: Any, container: str) -> cgroups.Group | None:
+    def close(self) -> None:
+        """Let go of /tmp and /dev/shm, which vanish with their last descriptor."""
+        while self._temporary:
+            os.close(self._temporary.pop())
+
+
+def _temporary_places(pid: int) -> list[int]:
+    """Descriptors of a container's /tmp and /dev/shm, where this user may look into it."""
+    places = []
+    for path in (Places().temporary, "/dev/shm"):  # noqa: S108  # places inside the sandbox
+        with contextlib.suppress(OSError):
+            places.append(open_folder(f"/proc/{pid}/root{path}"))
+    return places
+
+
+def _group_of(pid: int, container: str) -> cgroups.Group | None:
     """The container's control group, where it can be seen from here (not with an engine elsewhere)."""
-    pid = int(client.api.inspect_container(container)["State"].get("Pid") or 0)
     try:
         folders = cgroups.folders_of(pid) if pid else {}
     except OSError:

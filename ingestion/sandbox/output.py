@@ -6,6 +6,8 @@ import contextlib
 import os
 import stat
 import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.sandbox.base import SandboxError, SandboxSpec
@@ -39,17 +41,35 @@ def open_folder(path: Path | str) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def is_full(output: int, spec: SandboxSpec, *, bounded_by_mount: bool = True) -> bool:
-    """Whether the output place has no room left, or holds a file as large as one may be."""
-    if bounded_by_mount:
-        space = os.fstatvfs(output)
-        if space.f_bavail * space.f_frsize < _NEARLY_FULL or space.f_favail == 0:
-            return True
+@dataclass(frozen=True)
+class OutputUse:
+    """What an output place holds: bytes on disk, entries; and whether it, or a file in it, had no room left."""
+
+    bytes: int
+    files: int
+    is_full: bool
+
+
+def use_of(output: int, spec: SandboxSpec, *, bounded_by_mount: bool = True) -> OutputUse:
+    """How much of the output place is taken. Its folder, and a file as large as one may be, make it full."""
     used, files, largest = measured(output, spec.budget.output_files + 1)
-    if largest >= min(spec.budget.file_bytes, spec.output_bytes):
-        return True
-    is_over = used > spec.output_bytes - _NEARLY_FULL or files >= spec.budget.output_files
-    return is_over and not bounded_by_mount
+    too_large = largest >= min(spec.budget.file_bytes, spec.output_bytes)
+    if not bounded_by_mount:
+        is_over = used > spec.output_bytes - _NEARLY_FULL or files >= spec.budget.output_files
+        return OutputUse(used, files, too_large or is_over)
+    space = os.fstatvfs(output)
+    used = (space.f_blocks - space.f_bfree) * space.f_frsize  # what was removed while it is open counts too
+    return OutputUse(used, files, too_large or not _has_room(output))
+
+
+def is_any_full(places: Iterable[int]) -> bool:
+    """Whether one of these sized places, by descriptor, has no room left for a block or a file."""
+    return not all(_has_room(place) for place in places)
+
+
+def _has_room(place: int) -> bool:
+    space = os.fstatvfs(place)
+    return space.f_bavail * space.f_frsize >= _NEARLY_FULL and space.f_favail > 0
 
 
 def measured(output: int, most_files: int) -> tuple[int, int, int]:

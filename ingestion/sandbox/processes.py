@@ -156,6 +156,7 @@ def shared_out_memory_of(pids: Iterable[int]) -> int:
         try:
             lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
         except OSError:
+            total += memory_of([pid])  # closed to us, or gone: then nothing
             continue
         fields = dict(line.split(":", 1) for line in lines if line.startswith(("Pss_Anon", "Pss_Shmem")))
         total += sum(int(value.split()[0]) * 1024 for value in fields.values())

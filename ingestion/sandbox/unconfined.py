@@ -24,11 +24,12 @@ from ingestion.sandbox.base import (
     Usage,
     watch_over,
 )
-from ingestion.sandbox.output import OUTPUT_FOLDER, is_full, open_folder
-from ingestion.sandbox.processes import Family, PipeReader
+from ingestion.sandbox.output import OUTPUT_FOLDER, open_folder, use_of
+from ingestion.sandbox.processes import Family, PipeReader, shared_out_memory_of
 
 TEMPORARY_FOLDER = "tmp"
 MARK = "PODIUM_RUN_MARK"
+IS_LINUX = sys.platform.startswith("linux")
 
 
 class UnconfinedSandbox(Sandbox):
@@ -100,12 +101,15 @@ class UnconfinedSandbox(Sandbox):
             looker.finish(watched.usage.wall_seconds, ended_early=ended_early)
             if watched.stopped == "memory":
                 spec.log.feed(f"\n[stopped at {format_size(watched.usage.memory_bytes)} of memory]\n".encode())
+            use = use_of(descriptor, spec, bounded_by_mount=False)
             return Outcome(
                 exit_code=None if watched.stopped else _shell_code(process.returncode),
                 stopped=watched.stopped,
                 usage=watched.usage,
                 memory_killed=watched.memory_killed,
-                output_full=is_full(descriptor, spec, bounded_by_mount=False),
+                output_full=use.is_full,
+                output_bytes=use.bytes,
+                output_files=use.files,
             )
         finally:
             program.kill()
@@ -124,6 +128,7 @@ class _Program:
     def __init__(self, process: subprocess.Popen[bytes], mark: str) -> None:
         self._process = process
         self._family = Family(process.pid, f"{MARK}={mark}")
+        self._peak = 0
 
     def wait(self, seconds: float) -> bool:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -136,7 +141,9 @@ class _Program:
 
     def measure(self) -> Measurement | None:
         members = self._family.members()
-        return Measurement(
-            cpu_seconds=self._family.cpu_seconds,
-            memory_bytes=sum(member.resident_bytes for member in members),
-        )
+        memory = sum(member.resident_bytes for member in members)
+        if memory > self._peak and IS_LINUX:
+            # Resident memory holds libraries, and shared pages once for each process; what is told must be exact.
+            memory = shared_out_memory_of(member.pid for member in members)
+        self._peak = max(self._peak, memory)
+        return Measurement(cpu_seconds=self._family.cpu_seconds, memory_bytes=memory)

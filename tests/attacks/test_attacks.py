@@ -105,7 +105,7 @@ def test_an_attack_comes_to_its_verdict_and_leaves_nothing(case, name, grounds, 
 def assert_verdict(case: Case, result: RunResult) -> None:
     """The reason, the fragment of the sentence, what was collected."""
     assert (result.reason or "ok") in case.verdicts, result
-    assert case.sentence is None or case.sentence in result.sentence, result
+    assert case.sentence is None or case.sentence in result.told, result
     assert case.stopped is None or result.stopped == case.stopped, result
     assert case.notes is None or case.notes in " ".join(result.notes), result
     if case.predictions is not None:
@@ -114,7 +114,7 @@ def assert_verdict(case: Case, result: RunResult) -> None:
 
 def assert_plain(result: RunResult, ground: Ground) -> None:
     """One text for a participant: short, printable, about the participant's part, without any place of ours."""
-    told = result.sentence
+    told = result.told
     assert told and not told[0].islower() and len(told) < LONGEST_SENTENCE, told
     assert result.reason != "infrastructure", result
     shown = "\n".join((told, result.log_tail, *result.notes))

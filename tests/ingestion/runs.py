@@ -1,5 +1,6 @@
 """A tiny dataset, tiny submissions and one call that runs them, for tests of sandboxes."""
 
+import os
 import textwrap
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from ingestion.sandbox.docker import DockerSandbox
 from ingestion.verdict import RunResult
 
 VALID_ROWS, TEST_ROWS = 3, 4
+OWNER = f"tests.{os.getpid()}"  # of this process alone: others may test on this machine at the same time
 
 # The start of every submission that is plain Python: no package is imported, so that a run takes a moment.
 HELPERS = f"""
@@ -73,8 +75,9 @@ def usable_sandbox(name: str) -> Sandbox:
 class Runner:
     """Runs programs and models on the tiny dataset in one sandbox."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+    def __init__(self, sandbox: Sandbox, folder: Path, owner: str = OWNER) -> None:
         self.sandbox = sandbox
+        self.owner = owner
         self.folder = folder
         self.dataset = write_tiny_dataset(folder / "tiny")
         self._runs = 0
@@ -111,6 +114,6 @@ class Runner:
             sandbox=self.sandbox,
             any_time=any_time,
             alias=alias,
-            owner="tests",
+            owner=self.owner,
         )
         return run(request, stop=stop, progress=progress)

@@ -87,6 +87,87 @@ def test_usage_and_events_are_read_on_version_1(tmp_path):
     assert not reading.memory_killed and not reading.processes_full
 
 
+def test_a_process_ended_although_the_run_was_within_its_limit_is_the_machines_fault_on_version_2(tmp_path):
+    folder = fake_version_2(tmp_path)
+    (folder / "memory.events").write_text("low 0\nmax 0\noom 0\noom_kill 1\n")
+    reading = cgroups.existing_group("run", tmp_path).measure()
+    assert reading.machine_full and not reading.memory_killed
+
+
+def test_the_kernels_own_peak_is_taken_without_cached_files_and_not_after_pressure(tmp_path):
+    folder = fake_version_2(tmp_path)
+    (folder / "memory.events").write_text("low 0\nmax 0\noom 0\noom_kill 0\n")
+    (folder / "memory.peak").write_text("9000\n")
+    group = cgroups.existing_group("run", tmp_path)
+    assert group.measure().peak_bytes == 9000 - (5000 - 24)
+    (folder / "memory.events").write_text("low 0\nmax 3\noom 0\noom_kill 0\n")
+    assert group.measure().peak_bytes == 0
+
+
+def fake_version_1(mount, *, killed, peak):
+    folder = mount / "memory" / "podium" / "run"
+    folder.mkdir(parents=True)
+    (folder / "memory.stat").write_text("total_rss 1000\ntotal_cache 524\ntotal_shmem 24\n")
+    (folder / "memory.oom_control").write_text(f"oom_kill_disable 0\noom_kill {killed}\n")
+    (folder / "memory.limit_in_bytes").write_text(f"{64 * MIB}\n")
+    (folder / "memory.max_usage_in_bytes").write_text(f"{peak}\n")
+    return cgroups.existing_group("run", mount)
+
+
+@pytest.mark.parametrize(("peak", "whose"), [(62 * MIB, "memory_killed"), (40 * MIB, "machine_full")])
+def test_who_had_no_memory_left_is_told_apart_on_version_1(tmp_path, peak, whose):
+    reading = fake_version_1(tmp_path, killed=1, peak=peak).measure()
+    assert [name for name in ("memory_killed", "machine_full") if getattr(reading, name)] == [whose]
+
+
+def test_the_peak_is_read_on_version_1(tmp_path):
+    assert fake_version_1(tmp_path, killed=0, peak=9000).measure().peak_bytes == 8500
+
+
+class Delegated:
+    """A fake version 2 whose top refuses, with a group of this process that its user may divide."""
+
+    def __init__(self, folder):
+        self.mount, self.proc = folder / "mount", folder / "proc"
+        self.own = self.mount / "user.slice" / "podium.service"
+        self.own.mkdir(parents=True)
+        for place in (self.mount, self.own):
+            (place / "cgroup.controllers").write_text("cpu memory pids\n")
+            (place / "cgroup.subtree_control").write_text("")
+        (self.mount / "podium").write_text("stands for a folder that nobody may make")
+        (self.own / "cgroup.procs").write_text(f"{os.getpid()}\n")
+        (self.proc / str(os.getpid())).mkdir(parents=True)
+        self.belongs_to("/user.slice/podium.service")
+
+    def belongs_to(self, path):
+        (self.proc / str(os.getpid()) / "cgroup").write_text(f"0::{path}\n")
+
+
+def test_a_worker_in_a_delegated_group_moves_into_a_leaf_and_divides_the_rest(tmp_path):
+    fake = Delegated(tmp_path)
+    group = cgroups.make_group("run", fake.mount, fake.proc)
+    assert group.folders[""] == fake.own / "podium" / "run"
+    assert (fake.own / cgroups.LEAF / "cgroup.procs").read_text() == f"{os.getpid()}\n"
+    assert (fake.own / "cgroup.subtree_control").read_text()
+    fake.belongs_to(f"/user.slice/podium.service/{cgroups.LEAF}")
+    assert cgroups.make_group("again", fake.mount, fake.proc).folders[""] == fake.own / "podium" / "again"
+    assert cgroups.existing_group("run", fake.mount, fake.proc).folders[""] == group.folders[""]
+
+
+def test_a_group_that_was_not_given_the_memory_controller_bounds_nothing(tmp_path):
+    fake = Delegated(tmp_path)
+    (fake.own / "cgroup.controllers").write_text("cpu pids\n")
+    with pytest.raises(OSError, match="memory and pids"):
+        cgroups.make_group("run", fake.mount, fake.proc)
+
+
+def test_a_worker_whose_group_was_not_delegated_makes_none(tmp_path):
+    fake = Delegated(tmp_path)
+    (fake.own / "cgroup.procs").unlink()
+    with pytest.raises(OSError):
+        cgroups.make_group("run", fake.mount, fake.proc)
+
+
 def test_the_groups_of_a_process_are_found_on_both_versions(tmp_path):
     proc = tmp_path / "proc"
     (proc / "7").mkdir(parents=True)

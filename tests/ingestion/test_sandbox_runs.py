@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.budget import GIB, MIB
 from ingestion.sandbox import cgroups
-from tests.ingestion.runs import Runner, usable_sandbox
+from tests.ingestion.runs import OWNER, Runner, usable_sandbox
 
 SANDBOXES = [
     pytest.param("docker", marks=pytest.mark.docker),
@@ -33,11 +33,11 @@ def runner(sandbox, tmp_path):
 def nothing_is_left(sandbox):
     """After each run: no container, volume, mount, folder or control group of it."""
     yield
-    left = [str(path) for path in Path(tempfile.gettempdir()).glob("podium-run-tests-*")]
-    left += [line for line in Path("/proc/self/mounts").read_text().splitlines() if "podium-run-tests" in line]
-    left += [str(path) for path in cgroups.MOUNT.glob("**/podium/podium-run-tests-*")]
+    left = [str(path) for path in Path(tempfile.gettempdir()).glob(f"podium-run-{OWNER}-*")]
+    left += [line for line in Path("/proc/self/mounts").read_text().splitlines() if f"podium-run-{OWNER}" in line]
+    left += [str(path) for path in cgroups.MOUNT.glob(f"**/podium/podium-run-{OWNER}-*")]
     if sandbox.name == "docker":
-        wanted = {"label": "podium.owner=tests"}
+        wanted = {"label": f"podium.owner={OWNER}"}
         left += [one.name for one in sandbox.client.containers.list(all=True, filters=wanted)]
         left += [one.name for one in sandbox.client.volumes.list(filters=wanted)]
     assert left == []
@@ -212,7 +212,7 @@ def test_a_program_that_may_not_start_threads_is_told_the_limit(runner):
         """
     )
     assert (result.status, result.reason) == ("failed", "crashed"), result
-    assert "can't start new thread" in result.sentence
+    assert "can't start new thread" in result.error_lines
 
 
 def test_a_flood_of_output_is_named(runner):
@@ -226,6 +226,29 @@ def test_a_flood_of_output_is_named(runner):
     )
     assert (result.status, result.reason) == ("failed", "output_too_large"), result
     assert "8 MiB" in result.sentence
+
+
+def test_what_a_program_wrote_is_told_in_bytes(runner):
+    result = runner.program("predict()\nopen(f'{OUT}/notes', 'wb').write(b'x' * 3_000_000)")
+    assert result.status == "ok", result
+    assert 3_000_000 <= result.output_bytes < 3_200_000
+    assert result.prediction_bytes == sum(file.path.stat().st_size for file in result.predictions) > 0
+
+
+def test_a_full_place_for_temporary_files_is_named(runner):
+    flood = "with open('/tmp/big', 'wb') as file:\n    while True:\n        file.write(b'x' * 65536)"
+    result = runner.program(flood, memory=128 * MIB, temporary_bytes=8 * MIB)
+    if runner.sandbox.name == "docker" and os.geteuid() != 0:
+        assert result.reason == "crashed"  # nobody but root may look into a container
+    else:
+        assert (result.reason, "/tmp or /dev/shm was full" in result.sentence) == ("crashed", True), result
+
+
+def test_a_short_peak_of_memory_is_not_missed(runner):
+    result = runner.program("bytearray(100_000_000)\npredict()", memory=192 * MIB)
+    assert result.status == "ok", result
+    if runner.sandbox.name == "bubblewrap" and os.geteuid() == 0:
+        assert 95_000_000 < result.peak_memory_bytes < 160_000_000
 
 
 def test_a_flood_of_files_is_named(runner):
@@ -455,7 +478,7 @@ def test_a_daemon_ends_with_its_run(runner):
 def test_a_crash_gives_its_last_lines(runner):
     result = runner.program("print('working'); raise ValueError('the tree fell')")
     assert (result.status, result.reason) == ("failed", "crashed"), result
-    assert "ValueError: the tree fell" in result.sentence and "exit code 1" in result.sentence
+    assert "ValueError: the tree fell" in result.error_lines and "exit code 1" in result.sentence
 
 
 def test_a_signal_of_its_own_is_not_called_memory(runner):
@@ -472,13 +495,13 @@ def test_a_command_that_is_not_there_is_named(runner):
 
     result = runner.submission(write)
     assert (result.status, result.reason) == ("failed", "crashed"), result
-    assert "not found" in result.sentence
+    assert "not found" in result.told
 
 
 def test_a_syntax_error_is_told_with_its_line(runner):
     result = runner.model("class Model:\n    def fit(self, X y):\n        pass\n", memory=512 * MIB)
     assert (result.status, result.reason) == ("failed", "crashed"), result
-    assert "model.py line 2" in result.sentence
+    assert "model.py line 2" in result.told
 
 
 def test_no_predictions_names_the_expected_files(runner):

@@ -16,7 +16,7 @@ BUDGET = Budget(wall_seconds=60, cores=2, memory_bytes=2 * GIB)
 def verdict_of(tmp_path):
     """The verdict on an outcome, with or without a complete prediction."""
 
-    def verdict_of(*, predicted, any_time=True, log_tail="", **outcome):
+    def verdict_of(*, predicted, any_time=True, log_tail="", budget=BUDGET, **outcome):
         output, keep = tmp_path / "output", tmp_path / "keep"
         output.mkdir()
         keep.mkdir()
@@ -28,7 +28,7 @@ def verdict_of(tmp_path):
         os.close(descriptor)
         fields = {"exit_code": 0, "stopped": None, "usage": Usage(), **outcome}
         options = {"log_tail": log_tail, "output_bytes": 64 * MIB, "any_time": any_time}
-        return judge(Outcome(**fields), collector, BUDGET, **options)
+        return judge(Outcome(**fields), collector, budget, **options)
 
     return verdict_of
 
@@ -82,9 +82,10 @@ def test_the_memory_that_bit_is_named(verdict_of):
     assert "2 GiB" in verdict_of(predicted=False, **KILLED).sentence
 
 
-def test_the_programs_last_lines_follow_its_exit_code(verdict_of):
-    sentence = verdict_of(predicted=False, exit_code=3, log_tail="one\n\ntwo").sentence
-    assert "exit code 3" in sentence and sentence.endswith("Its last lines: one\ntwo")
+def test_the_programs_last_lines_stand_apart_from_the_sentence(verdict_of):
+    verdict = verdict_of(predicted=False, exit_code=3, log_tail="one\n\ntwo")
+    assert verdict.sentence == "The program ended with exit code 3."
+    assert verdict.error_lines == "one\ntwo"
 
 
 def test_a_limit_of_processes_is_named(verdict_of):
@@ -99,9 +100,32 @@ def test_a_signal_is_named(verdict_of):
 def test_memory_past_the_limit_is_told_with_both_figures(verdict_of):
     used = Usage(peak_memory_bytes=int(2.6 * GIB))
     told = verdict_of(predicted=True, exit_code=None, stopped="memory", memory_killed=True, usage=used)
-    assert "used at least 2.6 GiB; the limit is 2 GiB" in told.sentence
+    assert "needed at least 2.6 GiB; the limit is 2 GiB" in told.sentence
 
 
 def test_memory_that_the_kernel_held_is_told_with_the_limit_alone(verdict_of):
     told = verdict_of(predicted=True, **KILLED, usage=Usage(peak_memory_bytes=2 * GIB))
     assert "2 GiB" in told.sentence and "at least" not in told.sentence
+
+
+def test_a_duration_is_told_as_people_say_it(verdict_of):
+    sentence = verdict_of(predicted=True, budget=Budget(wall_seconds=1200, memory_bytes=GIB), **STOPPED).sentence
+    assert sentence.startswith("The program was stopped at its time limit of 20 minutes; predictions completed")
+
+
+def test_output_that_nothing_held_back_is_told_with_both_figures(verdict_of):
+    told = verdict_of(predicted=False, **FULL, output_bytes=200 * MIB).sentence
+    assert told == "The program wrote at least 200 MiB; the limit is 64 MiB in 10000 files."
+
+
+def test_a_full_output_folder_is_told_with_what_it_held(verdict_of):
+    told = verdict_of(predicted=False, **FULL, output_bytes=64 * MIB, output_files=1).sentence
+    assert told.endswith("a run may write 64 MiB in 10000 files, and it held 64 MiB in 1 file.")
+
+
+def test_a_full_place_for_temporary_files_is_named(verdict_of):
+    assert "/tmp" in verdict_of(predicted=False, exit_code=1, temporary_full=True).sentence
+
+
+def test_a_program_that_was_stopped_at_its_deadline_is_told_that_it_had_no_processes_left(verdict_of):
+    assert "512 processes" in verdict_of(predicted=False, **STOPPED, processes_full=True).sentence
