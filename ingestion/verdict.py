@@ -72,8 +72,8 @@ class RunResult:
         """What the run used, in a sentence."""
         return (
             f"It took {self.wall_seconds:,.1f} s and {self.cpu_seconds:,.1f} s of processor time, used "
-            f"{format_size(self.peak_memory_bytes)} of memory at most, and left {format_size(self.output_bytes)} of "
-            f"output, {format_size(self.prediction_bytes)} of it predictions."
+            f"{format_size(self.peak_memory_bytes)} of memory at most, and left "
+            f"{format_size(self.output_bytes)} of output, {format_size(self.prediction_bytes)} of it predictions."
         )
 
 
@@ -160,7 +160,7 @@ def _out_of_memory(
 
 
 def _needed(outcome: Outcome, budget: Budget) -> str:
-    """How much it needed, where that was seen past the limit; where the kernel holds the limit, nobody sees that."""
+    """How much it needed, where that was seen past the limit; under a limit of the kernel nobody sees that."""
     needed, limit = format_size(outcome.usage.peak_memory_bytes), format_size(budget.memory_bytes or 0)
     is_over = outcome.usage.peak_memory_bytes > (budget.memory_bytes or 0)
     return f" It needed at least {needed}; the limit is {limit}." if is_over and needed != limit else ""

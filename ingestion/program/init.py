@@ -18,11 +18,14 @@ _NOT_DUMPABLE = (4, 0, 0, 0, 0)  # prctl: PR_SET_DUMPABLE 0; else the program, b
 _TIME_IS_OVER = 124  # as timeout(1) has it
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 _KILLED = 128 + 9
-_KILLED_INSIDE = 222  # stands for 137, which then says that this process itself was killed, from outside
+_KILLED_INSIDE = 222
 
 
 def main(seconds: float, command: "list[str]") -> int:
-    """Run a command, reap whatever loses its parent, and return the exit code: 128 + n after signal n, 222 for 137."""
+    """Run a command, reap whatever loses its parent, and return the exit code: 128 + n after signal n.
+
+    137 becomes 222, so that 137 from here always means that this process was killed from outside.
+    """
     deadline = time.monotonic() + seconds
     ctypes.CDLL(None).prctl(*_NOT_DUMPABLE)
     # As a first process, this one gets only signals that it handles: the program can send it nothing.

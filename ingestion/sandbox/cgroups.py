@@ -162,7 +162,8 @@ def existing_group(name: str, mount: Path = MOUNT, proc: Path = Path("/proc")) -
     """The control group `podium/<name>` that an earlier process made, or None."""
     if version(mount) == 2:
         bases = (mount, _delegated(mount, proc))
-        folders = {"": base / "podium" / name for base in bases if base and (base / "podium" / name).is_dir()}
+        found = [base / "podium" / name for base in bases if base and (base / "podium" / name).is_dir()]
+        folders = {"": found[0]} if found else {}
     else:
         folders = {controller: mount / controller / "podium" / name for controller in CONTROLLERS}
     there = {key: folder for key, folder in folders.items() if folder.is_dir()}
