@@ -1,4 +1,4 @@
-"""`python -m ingestion run ...`."""
+"""`python -m ingestion run ...` and `check-traits ...`."""
 
 import sys
 

@@ -150,12 +150,14 @@ def write_dataset(
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
     sparse: bool = False,
+    indices_only: bool = False,
     private_info: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the text format into `folder` (made where absent) and return it.
 
     Each part is (features, targets); targets are None where unknown, else as a model gets them: (n,) class
-    indices or numbers, or (n, C). Raises ValueError for an unknown task or metric.
+    indices or numbers, or (n, C). Sparse data of ones may be written as `indices_only` (sparse_binary). Raises
+    ValueError for an unknown task or metric.
     """
     full_task, short_metric = canonical_task(task), canonical_metric(metric)
     if full_task is None or short_metric is None:
@@ -170,7 +172,7 @@ def write_dataset(
         write_rows(folder / f"{name}_{part}.solution", solution)
         columns = solution.shape[1]
     for part, (features, _) in parts.items():
-        write_rows(folder / f"{name}_{part}.data", _as_layout(features, sparse))
+        write_rows(folder / f"{name}_{part}.data", _as_layout(features, sparse), indices_only=indices_only)
     types = list(feat_types) if feat_types is not None else ["Numerical"] * train[0].shape[1]
     lines = {"_feat.type": types, "_feat.name": feature_names, "_label.name": label_names}
     for suffix, words in lines.items():

@@ -76,14 +76,18 @@ def number_text(value: float) -> str:
     return repr(value).removesuffix(".0").replace("nan", "NaN")
 
 
-def write_rows(path: Path, rows: Any) -> None:
-    """Write a dense array (n, c), or a CSR matrix as 1-based `index:value`, one sample a line."""
+def write_rows(path: Path, rows: Any, *, indices_only: bool = False) -> None:
+    """Write a dense array (n, c), or a CSR matrix as 1-based `index:value`, one sample a line.
+
+    With `indices_only`, a CSR matrix of ones is written as its indices alone (the layout sparse_binary).
+    """
     with path.open("w", encoding="ascii", newline="\n") as file:
         if scipy.sparse.issparse(rows):
             csr = rows.tocsr().sorted_indices()
             for begin, end in zip(csr.indptr[:-1], csr.indptr[1:], strict=True):
                 pairs = zip((csr.indices[begin:end] + 1).tolist(), csr.data[begin:end].tolist(), strict=True)
-                file.write(" ".join(f"{i}:{number_text(float(v))}" for i, v in pairs if v != 0) + "\n")
+                words = [str(i) if indices_only else f"{i}:{number_text(float(v))}" for i, v in pairs if v != 0]
+                file.write(" ".join(words) + "\n")
             return
         for row in rows:
             file.write(" ".join(map(number_text, np.asarray(row, dtype=np.float64).tolist())) + "\n")

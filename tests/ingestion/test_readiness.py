@@ -1,0 +1,304 @@
+"""The readiness check: fragile submissions fail exactly where they should, sound ones nowhere."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+from ingestion.options import AT_FAULT, OK, OUR_FAULT, USAGE
+from ingestion.predictions import UnreadablePrediction, read_prediction
+from ingestion.readiness import ReadinessRequest, check_traits, trial_budget, why_not_checked
+from ingestion.readiness_grid import Grid, details, summary, ticks
+from ingestion.sandbox.unconfined import UnconfinedSandbox
+from ingestion.traits import TRAITS, trait_named
+from ingestion.verdict import RunResult
+from tests.ingestion.runs import write_model
+
+SPARSE = {"sparse", "sparse_binary", "sparse_multilabel"}
+
+# A sound model that needs no package but numpy, so that a run takes a moment.
+SOUND = """
+import numpy as np
+class Model:
+    def __init__(self, info):
+        self.info, self.columns = info, int(info["target_num"])
+    def fit(self, X, y):
+        self.check(X, y)
+        self.mean = np.atleast_1d(np.asarray(y, dtype=float).mean(axis=0))
+    def check(self, X, y): pass
+    def predict(self, X):
+        return np.full((X.shape[0], self.columns), 0.5)
+"""
+
+
+def model(more=""):
+    return textwrap.dedent(SOUND) + textwrap.indent(textwrap.dedent(more), "    ")
+
+
+FRAGILE = {
+    "sound": ("", set()),
+    "fails on NaN": ("def check(self, X, y): assert not np.isnan(getattr(X, 'data', X)).any()", {"missing"}),
+    "takes dense data only": ("def check(self, X, y): np.asarray(X, dtype=float)[0, 0]", SPARSE),
+    "divides by the sum of the first row": (
+        "def check(self, X, y): assert X[0].sum() != 0, 'the first row is empty'",
+        {"sparse_binary"},
+    ),
+    "takes one target only": ("def check(self, X, y): assert y.ndim == 1", {"multilabel", "sparse_multilabel"}),
+    "takes two classes only": (
+        "def check(self, X, y): assert self.info['task'] != 'regression' and set(np.unique(y)) == {0, 1}",
+        {"multiclass", "rare_class", "regression"},
+    ),
+    "splits rows by class": (
+        "def check(self, X, y):\n"
+        "    assert self.info['task'] != 'multiclass.classification' or np.bincount(y).min() >= 5",
+        {"rare_class"},
+    ),
+    "wants a validation part": ("def check(self, X, y): assert self.info['valid_num'] > 0", {"no_valid"}),
+    "wants several features": ("def check(self, X, y): assert X.shape[1] > 1", {"one_feature"}),
+    "wants more rows than features": ("def check(self, X, y): assert X.shape[0] > X.shape[1]", {"wide", *SPARSE}),
+    "has no time for many rows": ("def check(self, X, y): assert X.shape[0] < 5000", {"long"}),
+    "reads codes as small numbers": (
+        "def check(self, X, y): assert 'Categorical' not in self.info['feat_type']",
+        {"categorical"},
+    ),
+    "predicts NaN where values are missing": (
+        "def predict(self, X):\n"
+        "    rows = np.zeros(X.shape[0]) if hasattr(X, 'toarray') else X.sum(axis=1)\n"
+        "    return np.repeat(0.5 + 0 * rows[:, None], self.columns, axis=1)",
+        {"missing"},
+    ),
+}
+
+
+def check(tmp_path, source, traits=TRAITS, **options):
+    request = ReadinessRequest(
+        submission=write_model(tmp_path / "submission", source),
+        output=tmp_path / "output",
+        budget=trial_budget(30, cores=1),
+        sandbox=UnconfinedSandbox(),
+        traits=traits,
+        owner="tests",
+    )
+    return check_traits(request, **options)
+
+
+@pytest.mark.parametrize("name", FRAGILE)
+def test_a_submission_fails_exactly_the_traits_that_it_cannot_take(tmp_path, name):
+    more, expected = FRAGILE[name]
+    rows = check(tmp_path, model(more))
+    assert [row.trait for row in rows] == [trait.name for trait in TRAITS], "every trait has its row"
+    assert {row.trait for row in rows if not row.ok} == expected, summary(rows)
+    for row in rows:
+        assert row.log_path is not None and row.log_path.is_file()
+        assert (row.reason is None) == row.ok
+        assert row.sentence
+
+
+def test_a_row_says_what_was_left_for_each_part(tmp_path):
+    names = ("missing", "no_valid", "multilabel")
+    traits = [trait_named(name) for name in names]
+    rows = dict(
+        zip(
+            names, check(tmp_path, model(FRAGILE["predicts NaN where values are missing"][0]), traits), strict=True
+        )
+    )
+    assert ticks(rows["missing"]) == {"ran": True, "valid": True, "test": True, "shape": True, "finite": False}
+    assert rows["missing"].reason == "bad_predictions"
+    assert "missing_test.predict holds" in rows["missing"].sentence
+    assert ticks(rows["no_valid"]) == {"ran": True, "valid": None, "test": True, "shape": True, "finite": True}
+    assert rows["multilabel"].ok
+
+
+def test_a_program_in_any_language_is_judged_by_what_it_wrote(tmp_path):
+    folder = tmp_path / "submission"
+    folder.mkdir()
+    (folder / "metadata").write_text("command: python3 $program/main.py $input $output\n")
+    (folder / "main.py").write_text(
+        "import sys, pathlib\n"
+        "source, target = map(pathlib.Path, sys.argv[1:])\n"
+        "name = next(source.glob('*_public.info')).name.removesuffix('_public.info')\n"
+        "for part in ('valid', 'test'):\n"
+        "    path = source / f'{name}_{part}.data'\n"
+        "    if path.is_file():\n"
+        "        lines = path.read_text().split('\\n')[:-1]\n"
+        "        (target / f'{name}_{part}.predict').write_text('0.5\\n' * len([l for l in lines if l]))\n"
+    )
+    request = ReadinessRequest(
+        submission=folder,
+        output=tmp_path / "output",
+        budget=trial_budget(30, cores=1),
+        sandbox=UnconfinedSandbox(),
+        traits=[trait_named(name) for name in ("dense", "sparse", "multiclass")],
+    )
+    dense, sparse, classes = check_traits(request)
+    assert dense.ok and classes.ran
+    # It passed over the empty line that is a row of zeros.
+    assert (sparse.ran, sparse.reason, sparse.parts["valid"].shape) == (True, "bad_predictions", False)
+    assert (classes.reason, classes.parts["test"].shape) == ("bad_predictions", False)
+    assert "60 of 5 are expected" in classes.sentence
+
+
+def test_what_is_stopped_from_outside_has_no_row_and_nothing_more_is_tried(tmp_path):
+    stop, started = threading.Event(), []
+
+    def begin(trait):
+        started.append(trait.name)
+        if len(started) == 2:
+            stop.set()
+
+    rows = check(tmp_path, model(), stop=stop, on_start=begin)
+    assert started == ["dense", "sparse"]
+    assert [row.trait for row in rows] == ["dense"]
+    assert summary(rows) == f"Stopped after 1 of {len(TRAITS)} traits; 0 of them failed."
+
+
+def test_a_failure_of_ours_ends_the_check_and_is_not_the_submissions(tmp_path, monkeypatch):
+    failed = RunResult("failed", "infrastructure", "The sandbox failed: no room.")
+    monkeypatch.setattr("ingestion.readiness.run", lambda *_, **__: failed)
+    rows = check(tmp_path, model())
+    assert [row.reason for row in rows] == ["infrastructure"]
+    assert "says nothing of the submission" in summary(rows)
+
+
+def test_a_submission_without_code_and_a_bad_archive_are_told_once(tmp_path):
+    (tmp_path / "bad.zip").write_text("no zip")
+    assert "Nothing can be tried" in why_not_checked(tmp_path / "bad.zip")
+    assert "There is no submission" in why_not_checked(tmp_path / "nothing.zip")
+    assert why_not_checked(write_model(tmp_path / "good", model())) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.1 0.9\n0.8 0.2\n", [[0.1, 0.9], [0.8, 0.2]]),
+        ("# a comment\n1\n\n2 # another\n", [[1], [2]]),
+        ("nan\ninf\n", [[float("nan")], [float("inf")]]),
+    ],
+)
+def test_text_predictions_are_read(tmp_path, text, expected):
+    path = tmp_path / "a_test.predict"
+    path.write_text(text)
+    np.testing.assert_array_equal(read_prediction(path), np.array(expected))
+
+
+@pytest.mark.parametrize("text", ["one\n", "1 2\n3\n", "1_000\n", "1,2\n"])
+def test_text_that_is_no_table_is_named_with_its_line(tmp_path, text):
+    path = tmp_path / "a_test.predict"
+    path.write_text(text)
+    with pytest.raises(UnreadablePrediction, match=r"a_test\.predict, line \d"):
+        read_prediction(path)
+
+
+def test_a_pickle_in_an_npy_file_is_never_opened(tmp_path):
+    np.save(tmp_path / "good.npy", np.arange(3.0))
+    assert read_prediction(tmp_path / "good.npy").shape == (3, 1)
+    np.save(tmp_path / "bad.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(UnreadablePrediction, match="no table of numbers"):
+        read_prediction(tmp_path / "bad.npy")
+
+
+def test_the_grid_has_a_line_for_each_row_and_the_end_of_each_failed_log(tmp_path, capsys):
+    traits = [trait_named("dense"), trait_named("missing")]
+    source = model("def check(self, X, y):\n    print('looking')\n    assert not np.isnan(X).any(), 'gaps'")
+    grid = Grid(sys.stdout, total=len(traits))
+    grid.head()
+    rows = check(tmp_path, source, traits, on_start=grid.begin, progress=grid.progress, on_row=grid.row)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[2:]] == ["✓", "✗"]
+    assert printed[3].endswith("crashed")
+    told = "\n".join(details(rows))
+    assert "missing: missing values" in told and "| looking" in told and "gaps" in told
+    assert f"Whole log: {rows[1].log_path}" in told and "dense:" not in told
+
+
+# The command -----------------------------------------------------------------------------------------------
+
+
+def command(*words, **options):
+    line = [sys.executable, "-m", "ingestion", "check-traits", "--sandbox", "unconfined", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, **options)
+
+
+def test_the_command_prints_the_grid_and_says_beforehand_how_long_it_takes(tmp_path):
+    code = write_model(tmp_path / "code", model())
+    done = command("--submission", code, "--output", tmp_path / "out", "--cores", "1")
+    assert done.returncode == OK, done.stderr
+    assert "at most 20 s each: at most 6 min in all" in done.stderr
+    assert sum(line.startswith("✓") for line in done.stdout.splitlines()) == len(TRAITS)
+    assert f"Ready: it ran on datasets of all {len(TRAITS)} traits." in done.stdout
+    assert (tmp_path / "out" / "wide" / "log.txt").is_file()
+    assert (tmp_path / "out" / "datasets" / "wide" / "wide_train.data").is_file()
+
+
+def test_the_last_line_of_json_has_a_row_for_each_trait(tmp_path):
+    code = write_model(tmp_path / "code", model("def check(self, X, y): assert X.shape[1] > 1, 'one'"))
+    done = command("--submission", code, "--output", tmp_path / "out", "--json")
+    assert done.returncode == AT_FAULT
+    assert len(done.stdout.splitlines()) == 1
+    found = json.loads(done.stdout)
+    assert found["ok"] is False and found["sentence"].endswith("(one_feature).")
+    assert len(found["rows"]) == len(TRAITS)
+    for row in found["rows"]:
+        assert row.keys() >= {"trait", "task", "ok", "reason", "sentence", "wall_seconds", "parts"}
+    failed = next(row for row in found["rows"] if not row["ok"])
+    assert (failed["trait"], failed["reason"]) == ("one_feature", "crashed")
+    assert "AssertionError: one" in failed["log_tail"]
+    assert failed["parts"]["test"] == {"predicted": False, "shape": False, "finite": False}
+
+
+def test_a_missing_submission_is_the_input_at_fault_and_a_wrong_option_is_usage(tmp_path):
+    done = command("--submission", tmp_path / "nothing", "--json")
+    assert done.returncode == AT_FAULT
+    assert json.loads(done.stdout) == {
+        "ok": False,
+        "sentence": f"There is no submission at {tmp_path / 'nothing'}.",
+        "rows": [],
+    }
+    for wrong in (["--memory", "lots"], ["--cores", "0"], ["--wall-seconds", "soon"], []):
+        words = ["--submission", tmp_path, *wrong] if wrong else []
+        assert command(*words).returncode == USAGE
+
+
+def test_no_sandbox_is_our_fault(tmp_path):
+    code = write_model(tmp_path / "code", model())
+    line = [sys.executable, "-m", "ingestion", "check-traits", "--submission", str(code), "--sandbox", "docker"]
+    environment = {**os.environ, "DOCKER_HOST": "unix:///nowhere/docker.sock"}
+    done = subprocess.run([*line, "--json"], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == OUR_FAULT
+    assert "docker" in json.loads(done.stdout)["sentence"]
+
+
+def test_an_interrupt_ends_the_program_too_and_tells_what_was_done(tmp_path):
+    left = tmp_path / "pid"
+    source = model(
+        f"def check(self, X, y):\n    import os, time\n    open({str(left)!r}, 'w').write(str(os.getpid()))\n"
+        "    time.sleep(600)"
+    )
+    code = write_model(tmp_path / "code", source)
+    line = [
+        sys.executable,
+        "-m",
+        "ingestion",
+        "check-traits",
+        "--sandbox",
+        "unconfined",
+        "--submission",
+        str(code),
+    ]
+    line += ["--output", str(tmp_path / "out"), "--wall-seconds", "600"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not (left.exists() and left.read_text()):
+            assert process.poll() is None
+            threading.Event().wait(0.05)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=60)
+    assert process.returncode == AT_FAULT
+    assert f"Stopped after 0 of {len(TRAITS)} traits" in printed
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(left.read_text()), 0)
