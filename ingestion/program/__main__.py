@@ -14,4 +14,6 @@ if not __package__:
 
 from ingestion.program.supervisor import main
 
-sys.exit(main())
+# A process that a model starts by multiprocessing's spawn or forkserver imports this file once more.
+if __name__ == "__main__":
+    sys.exit(main())
