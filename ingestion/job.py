@@ -222,5 +222,8 @@ def _usage(result: RunResult) -> dict[str, Any]:
         "wall_seconds": result.wall_seconds or 0.0,
         "cpu_seconds": result.cpu_seconds or 0.0,
         "peak_memory_bytes": int(result.peak_memory_bytes or 0),
+        "output_bytes": result.output_bytes,
+        "prediction_bytes": result.prediction_bytes,
+        "error_lines": result.error_lines[-TAIL // 2 :],
         "log_tail": result.log_tail[-TAIL:],
     }

@@ -83,6 +83,7 @@ def queue_again(run: Run, *, sentence: str) -> bool:
         started_at=None,
         sentence=sentence,
         log_tail="",
+        error_lines="",
     )
 
 

@@ -74,6 +74,9 @@ class Report(BaseModel):
     wall_seconds: Seconds = 0.0
     cpu_seconds: Seconds = 0.0
     peak_memory_bytes: Bytes = 0
+    output_bytes: Bytes = 0
+    prediction_bytes: Bytes = 0
+    error_lines: Text = Field("", max_length=4000)
     log_tail: Text = Field("", max_length=20_000)
     predictions: list[ReportedPrediction] = Field(default_factory=list, max_length=MOST_PREDICTIONS)
     log: ReportedFile | None = None
@@ -164,6 +167,9 @@ def _usage(report: Report) -> dict[str, object]:
         "wall_seconds": report.wall_seconds,
         "cpu_seconds": report.cpu_seconds,
         "peak_memory_bytes": report.peak_memory_bytes,
+        "output_bytes": report.output_bytes,
+        "prediction_bytes": report.prediction_bytes,
+        "error_lines": report.error_lines,
         "log_tail": report.log_tail,
     }
 

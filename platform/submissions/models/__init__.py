@@ -1,7 +1,19 @@
 """Submissions, their runs, attempts, predictions and scores; and the workers that run them."""
 
+from submissions.models.pulse import Pulse
 from submissions.models.runs import Attempt, Prediction, Reason, Run, RunState, Score
 from submissions.models.submission import Handover, Submission
 from submissions.models.worker import Worker
 
-__all__ = ["Attempt", "Handover", "Prediction", "Reason", "Run", "RunState", "Score", "Submission", "Worker"]
+__all__ = [
+    "Attempt",
+    "Handover",
+    "Prediction",
+    "Pulse",
+    "Reason",
+    "Run",
+    "RunState",
+    "Score",
+    "Submission",
+    "Worker",
+]

@@ -94,6 +94,11 @@ class Run(models.Model):
     wall_seconds = models.FloatField(null=True, blank=True)
     cpu_seconds = models.FloatField(null=True, blank=True)
     peak_memory_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    output_bytes = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="What the output folder held in the end."
+    )
+    prediction_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="What was collected of it.")
+    error_lines = models.TextField(blank=True, help_text="The program's own last lines, where it failed.")
     log = models.FileField(upload_to=run_path, blank=True, max_length=200)
     log_tail = models.TextField(blank=True)
 
@@ -148,6 +153,7 @@ class Attempt(models.Model):
     class Meta:
         ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number")]
+        indexes = [models.Index(fields=["claimed_at"])]
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.run}"

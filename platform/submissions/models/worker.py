@@ -31,8 +31,10 @@ class Worker(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     seen_at = models.DateTimeField(null=True, blank=True)
     sandbox = models.CharField(max_length=20, blank=True)
-    cores = models.PositiveIntegerField(null=True, blank=True)
-    memory_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    cores = models.PositiveIntegerField(null=True, blank=True, help_text="What one run gets.")
+    memory_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="What one run gets.")
+    machine_cores = models.PositiveIntegerField(null=True, blank=True)
+    machine_memory_bytes = models.PositiveBigIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["name"]
@@ -62,7 +64,7 @@ class Worker(models.Model):
 
     @property
     def capacity(self) -> Capacity | None:
-        """What it announced; None before it was ever heard."""
+        """What a run gets here, as it announced; None before it was ever heard."""
         if self.cores is None or self.memory_bytes is None:
             return None
         return Capacity(cores=self.cores, memory_bytes=self.memory_bytes)

@@ -124,9 +124,14 @@ def result_of(submission: Submission) -> dict[str, Any]:
         "submission": submission.pk,
         "state": submission.state,
         "reason": (telling.reason or None) if telling else None,
-        "sentence": telling.sentence if telling else "",
+        "sentence": told(telling) if telling else "",
         "runs": [run_as_json(run) for run in runs],
     }
+
+
+def told(run: Run) -> str:
+    """Return the sentence of a run with the program's own last lines behind it."""
+    return f"{run.sentence} Its last lines: {run.error_lines}" if run.error_lines else run.sentence
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
@@ -135,7 +140,14 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "task": run.dataset_name,
         "state": run.state,
         "reason": run.reason or None,
-        "sentence": run.sentence,
+        "sentence": told(run),
+        "usage": {
+            "wall_seconds": run.wall_seconds,
+            "cpu_seconds": run.cpu_seconds,
+            "peak_memory_bytes": run.peak_memory_bytes,
+            "output_bytes": run.output_bytes,
+            "prediction_bytes": run.prediction_bytes,
+        },
         "scores": {
             score.part: {"value": score.value, "raw": score.raw, "stderr": score.stderr}
             for score in run.scores.all()
