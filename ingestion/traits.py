@@ -94,12 +94,12 @@ def _two_classes(rng: np.random.Generator, X: Any, share: float = 0.5) -> Any:
 
 
 def _words(rng: np.random.Generator, *, only_ones: bool = False) -> Any:
-    """Sparse rows (n, WORDS) with about 20 values each; one is empty, which is the first where all are ones."""
+    """Sparse rows (n, WORDS) with about 20 values each; two are empty, the first of all where they are ones."""
     rows = sum(ROWS)
     X = scipy.sparse.random(rows, WORDS, density=0.01, format="lil", random_state=rng)
     # As in real text some columns are frequent, so that there is something to learn.
     X[:, :20] = rng.random((rows, 20)) < 0.3
-    X[0 if only_ones else rows // 2, :] = 0
+    X[[0 if only_ones else rows // 2, -2], :] = 0
     X = X.tocsr()
     X.data = np.ones_like(X.data) if only_ones else (1 + 9 * X.data).round(2)
     X.eliminate_zeros()

@@ -139,7 +139,7 @@ def test_a_program_in_any_language_is_judged_by_what_it_wrote(tmp_path):
     dense, sparse, classes = check_traits(request)
     assert dense.ok and classes.ran
     # It passed over the empty line that is a row of zeros.
-    assert (sparse.ran, sparse.reason, sparse.parts["valid"].shape) == (True, "bad_predictions", False)
+    assert (sparse.ran, sparse.reason, sparse.parts["test"].shape) == (True, "bad_predictions", False)
     assert (classes.reason, classes.parts["test"].shape) == ("bad_predictions", False)
     assert "60 of 5 are expected" in classes.sentence
 
