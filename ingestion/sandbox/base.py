@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -36,6 +36,21 @@ class SandboxStatus:
     usable: bool
     sentence: str
     mend: str = ""
+
+
+@dataclass(frozen=True)
+class KnownImage:
+    """An image on this machine. `id` pins it: a name like podium-sandbox:latest moves, an id does not.
+
+    packages: what its label lists, as name==version. problem: why no run can start in it, as the end of a sentence
+    about it; empty where one can. runs_models: whether it has what the model interface needs.
+    """
+
+    name: str
+    id: str
+    packages: tuple[str, ...] = ()
+    problem: str = ""
+    runs_models: bool = True
 
 
 @dataclass(frozen=True)
@@ -315,6 +330,10 @@ class Sandbox(ABC):
     @abstractmethod
     def check(self) -> SandboxStatus:
         """Try whether this sandbox can be used on this machine."""
+
+    def images(self, names: Iterable[str]) -> tuple[KnownImage, ...]:
+        """Those of these images that are here; none where a sandbox has no images. Raises SandboxError."""
+        return ()
 
     def clean_stale(self, owner: str | None = None) -> list[str]:
         """Remove what a killed worker left behind; returns one sentence for each thing removed."""

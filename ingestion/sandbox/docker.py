@@ -8,13 +8,15 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ingestion.image_names import SANDBOX_IMAGE
 from ingestion.sandbox import cgroups, scratch
 from ingestion.sandbox.base import (
     Folders,
+    KnownImage,
     Looker,
     Measurement,
     Outcome,
@@ -27,11 +29,12 @@ from ingestion.sandbox.base import (
     watch_over,
 )
 from ingestion.sandbox.cpus import reserved
+from ingestion.sandbox.docker_images import ImageProblem, Images, check_runtime
 from ingestion.sandbox.docker_output import OutputPlace, output_place
 from ingestion.sandbox.engine import EngineError, connect
 from ingestion.sandbox.output import is_any_full, open_folder, use_of
 
-DEFAULT_IMAGE = "podium-sandbox:latest"
+DEFAULT_IMAGE = SANDBOX_IMAGE
 USER = "65534:65534"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
@@ -53,6 +56,7 @@ class DockerSandbox(Sandbox):
         self.image = image or os.environ.get("PODIUM_SANDBOX_IMAGE") or DEFAULT_IMAGE
         self.runtime = runtime or os.environ.get("PODIUM_DOCKER_RUNTIME") or None
         self._client: Any = None
+        self._images = Images()
 
     @property
     def client(self) -> Any:
@@ -69,37 +73,32 @@ class DockerSandbox(Sandbox):
         return Places()
 
     def check(self) -> SandboxStatus:
-        """Whether the engine answers and has the image."""
-        import docker.errors
-
+        """Whether the engine answers, has the image and knows the runtime, and runs can start in the image."""
         try:
             client = connect(timeout=10)
         except EngineError as error:
             return SandboxStatus(self.name, False, str(error), error.mend)
         try:
-            client.images.get(self.image)
-        except docker.errors.ImageNotFound:
-            return SandboxStatus(
-                self.name, False, f"The engine answers, but has no image {self.image}.", "./podium images"
-            )
-        except docker.errors.APIError as error:
-            return SandboxStatus(self.name, False, f"The engine refuses to list images: {error.explanation}.")
+            check_runtime(client, self.runtime)
+            self._images.require(client, self.image)
+        except SandboxError as error:
+            return SandboxStatus(self.name, False, _sentence(error), getattr(error, "mend", ""))
         finally:
             client.close()
         return SandboxStatus(self.name, True, f"Docker runs submissions in {self.image}.{self._notes()}")
 
+    def images(self, names: Iterable[str]) -> tuple[KnownImage, ...]:
+        """Those of these images that the engine has, and the one for runs that name none."""
+        found = []
+        for name in dict.fromkeys([self.image, *names]):
+            with contextlib.suppress(ImageProblem):
+                found.append(self._images.find(self.client, name))
+        return tuple(found)
+
     def _image(self, spec: SandboxSpec) -> str:
-        return spec.image or self.image
-
-    def _require_image(self, image: str) -> None:
-        import docker.errors
-
-        try:
-            self.client.images.get(image)
-        except docker.errors.ImageNotFound as error:
-            raise SandboxError(f"the image {image} is not on this machine (./podium images builds it)") from error
-        except docker.errors.APIError as error:
-            raise SandboxError(f"the Docker engine refuses to look for {image}: {error.explanation}") from error
+        """The id of the image of a run, as it is now: a name may move while the run is being prepared."""
+        is_model = any(word.endswith("/ingestion/program/__main__.py") for word in spec.command)
+        return self._images.require(self.client, spec.image or self.image, for_model=is_model).id
 
     def _notes(self) -> str:
         if os.geteuid() != 0:
@@ -117,25 +116,27 @@ class DockerSandbox(Sandbox):
         import docker.errors
         import requests
 
-        self._require_image(self._image(spec))
+        image = self._image(spec)
         try:
+            check_runtime(self.client, self.runtime)
             with (
                 reserved(spec.cores) as cpus,
-                output_place(self.client, self._image(spec), spec, labels(spec)) as place,
+                output_place(self.client, image, spec, labels(spec)) as place,
             ):
-                return self._run(spec, place, cpus, stop, on_usage)
+                return self._run(spec, image, place, cpus, stop, on_usage)
         except (docker.errors.DockerException, requests.RequestException) as error:
             raise SandboxError(f"the Docker engine failed: {' '.join(str(error).split())[:400]}") from error
 
     def _run(
         self,
         spec: SandboxSpec,
+        image: str,
         place: OutputPlace,
         cpus: str | None,
         stop: threading.Event,
         on_usage: Callable[[Usage], None] | None,
     ) -> Outcome:
-        options = container_options(spec, self._image(spec), place, cpus, self.runtime)
+        options = container_options(spec, image, place, cpus, self.runtime)
         with self._container(options) as container, contextlib.ExitStack() as opened:
             reader = _LogReader(container, spec)
             started = time.monotonic()
@@ -205,6 +206,11 @@ class DockerSandbox(Sandbox):
                 volume.remove(force=True)
                 removed.append(f"Removed the volume {volume.name} of a run whose worker is gone.")
         return removed
+
+
+def _sentence(error: SandboxError) -> str:
+    text = str(error).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def labels(spec: SandboxSpec) -> dict[str, str]:
