@@ -16,8 +16,8 @@ KIB = 1024
 MIB = 1024**2
 GIB = 1024**3
 
-# A run without a memory limit of its own leaves the worker, the log reader and the page cache some room.
-SHARE_OF_MEMORY_FOR_A_RUN = 0.8
+# Runs leave the worker, the log reader and the page cache some room.
+SHARE_OF_MEMORY_FOR_RUNS = 0.8
 
 _UNITS = {
     "": 1,
@@ -62,7 +62,7 @@ def format_duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a worker has: whole cores and bytes of memory."""
+    """What a machine has, or what one run gets of it: whole cores and bytes of memory."""
 
     cores: int
     memory_bytes: int
@@ -80,6 +80,14 @@ class Capacity:
         if limit is not None:
             memory = min(memory, limit)
         return cls(cores=max(1, cores), memory_bytes=memory)
+
+    def for_a_run(self, slots: int = 1) -> Capacity:
+        """What one run gets of this machine where `slots` run at once. Raises ValueError for more than cores."""
+        if not 1 <= slots <= self.cores:
+            cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
+            raise ValueError(f"{slots} slots cannot share {cores}: each run needs one of its own")
+        memory = int(self.memory_bytes * SHARE_OF_MEMORY_FOR_RUNS) // slots
+        return Capacity(cores=self.cores // slots, memory_bytes=max(1, memory))
 
     def fits(self, budget: Budget) -> bool:
         """Whether a run with this budget can be held; an empty cores or memory always fits."""
@@ -131,9 +139,10 @@ class Budget:
             object.__setattr__(self, "file_bytes", self.output_bytes)
 
     def filled(self, capacity: Capacity) -> Budget:
-        """The same budget with empty cores and memory replaced by what the capacity gives to one run."""
-        memory = self.memory_bytes or max(1, int(capacity.memory_bytes * SHARE_OF_MEMORY_FOR_A_RUN))
-        return dataclasses.replace(self, cores=self.cores or capacity.cores, memory_bytes=memory)
+        """The same budget with empty cores and memory replaced by the capacity that one run gets."""
+        return dataclasses.replace(
+            self, cores=self.cores or capacity.cores, memory_bytes=self.memory_bytes or capacity.memory_bytes
+        )
 
     def to_json(self) -> dict[str, float | int | None]:
         """All fields as plain numbers."""

@@ -45,7 +45,8 @@ class RunRequest:
     dataset: a folder in AutoML format; hidden labels in it never enter the sandbox. submission: a zip, or a
     folder. output: where predictions and log.txt go. alias: the dataset's name inside the sandbox, where its own
     is hidden. metric: the task's, where it is not the info file's. image: for a sandbox that has images. owner:
-    whose run this is, so that a later worker can clean up after this one.
+    whose run this is, so that a later worker can clean up after this one. cpus: the processors that the caller
+    holds for it, as `0,3`; without, the sandbox looks for free ones.
     """
 
     dataset: Path
@@ -60,6 +61,7 @@ class RunRequest:
     load_models: bool = False
     image: str | None = None
     owner: str = "podium"
+    cpus: str | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class _Run:
         self.scratch = scratch
         self.stop = stop
         self.progress = progress
-        self.budget = request.budget.filled(Capacity.of_this_machine())
+        self.budget = request.budget.filled(Capacity.of_this_machine().for_a_run())
         self.log = BoundedLog(self.budget.log_bytes)
         self.notes: list[str] = []
 
@@ -198,6 +200,7 @@ class _Run:
             owner=self.request.owner,
             watcher=collector,
             image=self.request.image,
+            cpus=self.request.cpus,
         )
         outcome = self.request.sandbox.run(
             spec, stop=self.stop, on_usage=_Reporter(self.progress, self.log, collector)

@@ -100,7 +100,10 @@ class OutputWatcher(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxSpec:
-    """Everything that one sandbox is made from. `budget` has its cores and memory filled in."""
+    """Everything that one sandbox is made from. `budget` has its cores and memory filled in.
+
+    cpus: processors that are held for this run already, as `0,3`.
+    """
 
     command: tuple[str, ...]
     folders: Folders
@@ -110,6 +113,7 @@ class SandboxSpec:
     owner: str = "podium"
     watcher: OutputWatcher | None = None
     image: str | None = None
+    cpus: str | None = None
 
     @property
     def memory_bytes(self) -> int:

@@ -115,7 +115,7 @@ class BubblewrapSandbox(Sandbox):
         on_usage: Callable[[Usage], None] | None = None,
     ) -> Outcome:
         """Run a program in fresh namespaces. Raises SandboxError when they cannot be made."""
-        with reserved(spec.cores) as cpus:
+        with reserved(spec.cores, held=spec.cpus) as cpus:
             group = _make_group(spec, cpus)
             try:
                 return self._run(spec, group, cpus, stop, on_usage)

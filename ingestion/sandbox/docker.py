@@ -120,7 +120,7 @@ class DockerSandbox(Sandbox):
         try:
             check_runtime(self.client, self.runtime)
             with (
-                reserved(spec.cores) as cpus,
+                reserved(spec.cores, held=spec.cpus) as cpus,
                 output_place(self.client, image, spec, labels(spec)) as place,
             ):
                 return self._run(spec, image, place, cpus, stop, on_usage)

@@ -66,9 +66,21 @@ def test_a_file_is_never_allowed_to_be_larger_than_all_output():
     assert Budget(wall_seconds=1, output_bytes=1000).file_bytes == 1000
 
 
-def test_an_empty_budget_takes_all_cores_and_most_of_the_memory():
+def test_an_empty_budget_takes_all_that_a_run_gets():
     filled = Budget(wall_seconds=5).filled(Capacity(cores=4, memory_bytes=1000))
-    assert (filled.cores, filled.memory_bytes) == (4, 800)
+    assert (filled.cores, filled.memory_bytes) == (4, 1000)
+
+
+def test_a_run_gets_most_of_the_machines_memory_and_slots_divide_it():
+    machine = Capacity(cores=5, memory_bytes=1000)
+    assert machine.for_a_run() == Capacity(cores=5, memory_bytes=800)
+    assert machine.for_a_run(slots=2) == Capacity(cores=2, memory_bytes=400)
+
+
+@pytest.mark.parametrize("slots", [0, 3])
+def test_more_slots_than_cores_are_refused_in_a_sentence(slots):
+    with pytest.raises(ValueError, match="slots cannot share 2 cores"):
+        Capacity(cores=2, memory_bytes=1000).for_a_run(slots)
 
 
 def test_filling_leaves_given_limits_alone():

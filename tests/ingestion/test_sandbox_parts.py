@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.budget import MIB
 from ingestion.sandbox import NoSandbox, available_sandboxes, cgroups, choose_sandbox, scratch
-from ingestion.sandbox.cpus import reserved
+from ingestion.sandbox.cpus import UnsafeFolder, reserved, take_share
 from ingestion.sandbox.log import BoundedLog, plain_text
 from ingestion.sandbox.seccomp import PROFILE, SeccompError, compiled_filter
 
@@ -187,6 +187,60 @@ def test_two_runs_never_share_a_processor(tmp_path):
             assert second is None
     with reserved(1, tmp_path) as again:
         assert again is not None
+
+
+def test_two_shares_of_a_machine_have_no_processor_in_common(tmp_path):
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("this machine has one processor")
+    options = {"cores": 1, "memory": 40, "of_memory": 100, "folder": tmp_path}
+    first, second = take_share(**options), take_share(**options)
+    assert {first.cpus} & {second.cpus} == set()
+    assert take_share(**options) is None, "80 of 100 are taken"
+    first.release()
+    third = take_share(**options)
+    assert third.cpus == first.cpus
+    second.release()
+    third.release()
+    assert list(tmp_path.glob("memory-*")) == []
+
+
+def test_processors_are_free_again_when_there_was_no_memory_for_the_run(tmp_path):
+    assert take_share(cores=1, memory=101, of_memory=100, folder=tmp_path) is None
+    everything = take_share(cores=len(os.sched_getaffinity(0)), memory=100, of_memory=100, folder=tmp_path)
+    assert everything is not None
+    everything.release()
+
+
+def test_what_a_killed_worker_had_is_free_again(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from ingestion.sandbox.cpus import take_share;"
+        "s = take_share(cores=1, memory=90, of_memory=100, folder=Path(sys.argv[1]));"
+        "print(s.cpus, flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    cpu = process.stdout.readline().strip()
+    assert take_share(cores=1, memory=90, of_memory=100, folder=tmp_path) is None
+    process.kill()
+    process.communicate()
+    again = take_share(cores=1, memory=90, of_memory=100, folder=tmp_path)
+    assert again.cpus == cpu and len(list(tmp_path.glob("memory-*"))) == 1
+    again.release()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.mkdir(mode=0o777), lambda path: path.symlink_to("/")])
+def test_a_folder_of_locks_that_others_could_have_laid_out_is_not_used(tmp_path, make):
+    make(tmp_path / "locks")
+    if not (tmp_path / "locks").is_symlink():
+        (tmp_path / "locks").chmod(0o777)
+    with pytest.raises(UnsafeFolder):
+        take_share(cores=1, memory=1, of_memory=1, folder=tmp_path / "locks")
+    with reserved(1, tmp_path / "locks") as cpus:
+        assert cpus is None, "a quota bounds the run instead"
+
+
+def test_a_run_keeps_to_the_processors_that_its_worker_holds():
+    with reserved(1, held="2,5") as cpus:
+        assert cpus == "2"
 
 
 def test_a_scratch_folder_tells_whether_its_run_is_alive(tmp_path):
