@@ -28,6 +28,7 @@ app.conf.update(
     beat_schedule_filename=str(settings.PODIUM_HOME / "beat-schedule"),
     beat_schedule={
         "reconcile": {"task": "submissions.reconcile", "schedule": 5.0, "options": {"expires": 30}},
+        "lifecycle": {"task": "submissions.lifecycle", "schedule": 60.0, "options": {"expires": 55}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )

@@ -1,7 +1,6 @@
 """What people do with submissions: submit, cancel."""
 
 import datetime as dt
-import secrets
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
@@ -17,12 +16,13 @@ from accounts.refusals import Refused
 from competitions import actions as competition_actions
 from competitions import policy as competition_policy
 from competitions.models import Entrant, Phase, Task
-from submissions import dispatch, policy
+from submissions import dispatch, making, policy
 from submissions.intake import AtTheDoor, examined
-from submissions.models import Prediction, Run, RunState, Submission
+from submissions.models import Prediction, RunState, Submission
 from submissions.models.runs import AT_WORKER
 from submissions.models.submission import quota_left
 from submissions.models.worker import code_runs_unconfined
+from submissions.standing import standing_submission
 from submissions.transitions import end_run, settle
 
 
@@ -36,20 +36,23 @@ def submit(
     is_kit_code: bool = False,
     task_names: Sequence[str] | None = None,
     begun_at: dt.datetime | None = None,
+    drops_code: bool = False,
 ) -> Submission:
     """Accept an archive for a phase and queue its runs; raises Refused and leaves nothing behind.
 
     `begun_at` is when the upload began: one that began before the phase closed belongs to the phase.
-    `task_names` restricts the runs to some tasks of the phase.
+    `task_names` restricts the runs to some tasks of the phase. `drops_code` says that the sender knows that
+    results alone take the place of code which the next blind phase would run.
     """
     begun_at = begun_at or timezone.now()
-    check(user=user, phase=phase, now=begun_at, is_kit_code=is_kit_code)
-    if phase.has_ended(timezone.now() - settings.UPLOAD_GRACE):
-        raise Refused(f"The upload took too long: {phase.title} closed meanwhile.", status=409)
-    tasks = chosen_tasks(phase, task_names)
+    check(user=user, phase=phase, is_kit_code=is_kit_code)
+    tasks = making.chosen(making.tasks_of(phase), task_names, phase)
     entrant = competition_actions.entrant_of(phase.competition, user)
+    check_window(phase, entrant, begun_at=begun_at, now=timezone.now())
     check_quota(phase, entrant, timezone.now())
     with examined(archive, phase, tasks) as door:
+        if not drops_code:
+            check_dropped_code(phase, entrant, door.kind)
         stored: list[FieldFile] = []
         try:
             with transaction.atomic(), archive.open("rb") as file:
@@ -69,22 +72,8 @@ def submit(
     return submission
 
 
-def chosen_tasks(phase: Phase, names: Sequence[str] | None) -> list[Task]:
-    """The tasks of the phase, or those named; a name that is not there is refused."""
-    tasks = list(phase.tasks.select_related("dataset", "phase").prefetch_related("dataset__versions"))
-    if not tasks:
-        raise Refused(f"{phase.title} has no datasets yet.", status=409)
-    if not names:
-        return tasks
-    by_name = {task.name: task for task in tasks}
-    unknown = [name for name in names if name not in by_name]
-    if unknown:
-        raise Refused(f"{phase.title} has no task {unknown[0]!r}.", mend=f"Its tasks are {', '.join(by_name)}.")
-    return [by_name[name] for name in names]
-
-
-def check(*, user: User, phase: Phase, now: dt.datetime, is_kit_code: bool) -> None:
-    """Refuse who may not submit, a phase that takes nothing now, and strangers' code without a sandbox."""
+def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
+    """Refuse who may not submit, a phase that takes no submissions, and strangers' code without a sandbox."""
     if not competition_policy.may_submit(user, phase.competition):
         raise Refused(
             f"Only participants of {phase.competition.title} may submit.",
@@ -93,16 +82,44 @@ def check(*, user: User, phase: Phase, now: dt.datetime, is_kit_code: bool) -> N
         )
     if not phase.takes_submissions:
         raise Refused(f"Nobody submits to {phase.title}; its entries come from an earlier phase.", status=409)
-    if not phase.has_begun(now):
-        raise Refused(f"{phase.title} opens on {phase.opens_at:%d %B %Y at %H:%M} UTC.", status=409)
-    if phase.has_ended(now):
-        raise Refused(f"{phase.title} closed on {phase.closes_at:%d %B %Y at %H:%M} UTC.", status=409)
     if code_runs_unconfined() and not is_kit_code:
         raise Refused(
             "This installation has no sandbox, so it runs the starting kit's own code only.",
             status=409,
             mend="Its operator can install one: apt-get install bubblewrap.",
         )
+
+
+def check_window(phase: Phase, entrant: Entrant, *, begun_at: dt.datetime, now: dt.datetime) -> None:
+    """Refuse an upload that began outside the phase's window for this entrant, or that took far too long."""
+    if not phase.has_begun(begun_at):
+        raise Refused(f"{phase.title} opens on {phase.opens_at:%d %B %Y at %H:%M} UTC.", status=409)
+    closing = phase.closing_for(entrant)
+    if closing is not None and closing <= begun_at:
+        raise Refused(f"{phase.title} closed on {closing:%d %B %Y at %H:%M} UTC.", status=409)
+    if closing is not None and closing + settings.UPLOAD_GRACE <= now:
+        raise Refused(f"The upload took too long: {phase.title} closed meanwhile.", status=409)
+
+
+class DropsCode(Refused):
+    """Results alone would take the place of code that the next blind phase runs; the sender has to say so."""
+
+
+def check_dropped_code(phase: Phase, entrant: Entrant, kind: str) -> None:
+    """Refuse results alone, until confirmed, where they would leave the next blind phase without code."""
+    if kind != Submission.Kind.RESULTS:
+        return
+    blind = phase.children.filter(kind=Phase.Kind.AUTOML).order_by("number").first()
+    own = Submission.objects.filter(phase=phase, entrant=entrant)
+    standing = standing_submission(own, counts=Phase.Counts.LATEST)
+    if blind is None or standing is None or not standing.has_code:
+        return
+    raise DropsCode(
+        f"This archive holds results only. As your latest submission it would take the place of submission "
+        f"{standing.number}, whose code goes forward to {blind.title}; without code you have no place there.",
+        status=409,
+        mend="Send it with the box ticked that says so, or add the code to the archive.",
+    )
 
 
 def check_quota(phase: Phase, entrant: Entrant, now: dt.datetime) -> None:
@@ -127,6 +144,11 @@ def cancel(submission: Submission, *, by: User) -> Submission:
         runs = list(submission.runs.select_for_update())
         if all(run.has_ended for run in runs):
             raise Refused("This submission has ended already.", status=409)
+        if submission.origin is not None:
+            what = f"It came from {submission.origin.phase.title} by itself and is not cancelled."
+            raise Refused(what, status=409, mend="Organizers can disqualify it, or run it again.")
+        if submission.ended_at and not competition_policy.may_edit(by, submission.phase.competition):
+            raise Refused("The organizers run this submission again; only they may stop it.", status=409)
         # Nothing came of it yet: no worker has had it, and no score was computed that somebody could read.
         is_untouched = all(run.state == RunState.QUEUED and not run.attempt_number for run in runs)
         for run in runs:
@@ -185,46 +207,20 @@ def _printable(text: str) -> str:
 
 
 def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, stored: list[FieldFile]) -> None:
-    seed = secrets.randbelow(2**31)
     for order, task in enumerate(tasks):
-        results = door.results.get(task.pk)
-        run = _new_run(submission, task, order, seed, has_results=bool(results))
-        if results:
-            for result in results:
-                with result.path.open("rb") as file:
-                    prediction = Prediction(
-                        run=run, part=result.part, name=result.name, sha256=result.sha256, size=result.size
-                    )
-                    prediction.file.save(result.name, File(file), save=False)
-                    stored.append(prediction.file)
-                    prediction.save()
-        elif submission.kind == Submission.Kind.RESULTS:
-            end_run(
-                run,
-                RunState.FAILED,
-                reason="no_predictions",
-                sentence=f"The archive holds no prediction file for {task.name}.",
-            )
-
-
-def _new_run(submission: Submission, task: Task, order: int, seed: int, *, has_results: bool) -> Run:
-    version = task.dataset.current
-    if version is None:
-        raise Refused(f"{task} has no data yet.", status=409)
-    phase = submission.phase
-    return Run.objects.create(
-        submission=submission,
-        task=task,
-        order=order,
-        source=Run.Source.RESULTS if has_results else Run.Source.CODE,
-        state=RunState.COLLECTED if has_results else RunState.QUEUED,
-        sentence="Waits for its score." if has_results else "Waits for a worker.",
-        dataset_version=version,
-        dataset_name=task.name,
-        metric=task.metric or version.metric,
-        budget_json=task.budget().to_json(),
-        image=phase.image,
-        seed=seed,
-        any_time=phase.any_time,
-        resource_class=phase.resource_class,
-    )
+        results = door.results.get(task.pk, [])
+        if not results and submission.has_code:
+            making.code_runs(submission, task, order)
+            continue
+        run = making.results_run(submission, task, order)
+        for result in results:
+            with result.path.open("rb") as file:
+                prediction = Prediction(
+                    run=run, part=result.part, name=result.name, sha256=result.sha256, size=result.size
+                )
+                prediction.file.save(result.name, File(file), save=False)
+                stored.append(prediction.file)
+                prediction.save()
+        if not results:
+            sentence = f"The archive holds no prediction file for {task.name}."
+            end_run(run, RunState.FAILED, reason="no_predictions", sentence=sentence)

@@ -1,14 +1,33 @@
-"""Answers to questions of the apps below."""
+"""Answers to questions of the apps below, and what follows when a submission has settled."""
 
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.dispatch import receiver
 
 from accounts.signals import registration_asked
+from submissions import copies, handover
+from submissions.models import Submission
 from submissions.models.worker import code_runs_unconfined
+from submissions.signals import changed
 
 
 @receiver(registration_asked)
 def no_strangers_without_a_sandbox(**kwargs: Any) -> bool:
     """Registration of others is closed while code runs unconfined."""
     return not code_runs_unconfined()
+
+
+@receiver(changed)
+def copies_follow(submission: Submission, **kwargs: Any) -> None:
+    """What stands for runs of this submission in later phases changes with them, in the same transaction."""
+    copies.refresh_copies(submission)
+
+
+@receiver(changed)
+def entries_go_forward(submission: Submission, **kwargs: Any) -> None:
+    """A phase that has ended may have waited for this submission: its entrant is handed over after the commit."""
+    if not submission.is_active:
+        after = partial(handover.go_forward, submission.phase_id, submission.entrant_id)
+        transaction.on_commit(after, robust=True)

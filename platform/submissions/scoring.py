@@ -20,6 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 import scoring
+from scoring.names import LIBSCORES
 from scoring.reading import read_table
 from submissions import doorbell, signals
 from submissions.models import Prediction, Run, RunState, Score
@@ -57,6 +58,8 @@ def counting_predictions(run: Run) -> list[Prediction]:
     predictions = list(run.predictions.all())
     if run.source == Run.Source.RESULTS:
         return predictions
+    if run.source == Run.Source.COPY:
+        return [prediction for prediction in predictions if prediction.counts]
     parts = set(run.dataset_version.parts())
     by_number: dict[int | None, list[Prediction]] = {}
     for prediction in predictions:
@@ -78,13 +81,17 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
         local_copy(solution_file, f"{run.dataset_name}_{prediction.part}.solution") as solution_path,
         local_copy(prediction.file, prediction.name) as prediction_path,
     ):
-        solution = read_table(solution_path, what="solution")
-        predicted = read_table(prediction_path, what="prediction", shape=version.prediction_shape(prediction.part))
+        # The scorer of 2015 knew columns without an answer; the chapter's equations do not.
+        finite = run.convention != LIBSCORES
+        shape = version.prediction_shape(prediction.part)
+        solution = read_table(solution_path, what="solution", finite=finite)
+        predicted = read_table(prediction_path, what="prediction", shape=shape, finite=finite)
     return scoring.score(
         solution,
         predicted,
         task=version.task_kind,
         metric=run.metric,
+        convention=run.convention,
         seed=bootstrap_seed(run, prediction.part),
         # Neighbours in time are alike, so rows of chronological data are resampled in blocks.
         blocks=scoring.block_length(len(solution)) if version.facts.get("is_chronological") else None,

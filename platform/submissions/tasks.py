@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from submissions import dispatch, files, reconciler, scoring
+from submissions import dispatch, files, handover, reconciler, scoring
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -27,3 +27,9 @@ def reconcile() -> None:
 def sweep() -> None:
     """Remove files that nobody refers to."""
     files.sweep()
+
+
+@shared_task(name="submissions.lifecycle")  # type: ignore[untyped-decorator]
+def lifecycle() -> None:
+    """Hand entries over, and reveal datasets, in every phase where it is due."""
+    handover.tick()

@@ -25,7 +25,7 @@ def move(run: Run, old: str | tuple[str, ...], new: str, **fields: object) -> bo
 def end_run(run: Run, state: str, *, reason: str = "", sentence: str = "", **fields: object) -> bool:
     """Bring a run that has not ended to a final state; the caller settles the submission after it."""
     unfinished = tuple(value for value in RunState.values if value not in ENDED)
-    return move(
+    ended = move(
         run,
         unfinished,
         state,
@@ -35,6 +35,9 @@ def end_run(run: Run, state: str, *, reason: str = "", sentence: str = "", **fie
         deadline=None,
         **fields,
     )
+    if ended and state != RunState.FINISHED:
+        run.scores.all().delete()  # of a run that was run or scored again: what it had before does not stand
+    return ended
 
 
 def end_attempt(run: Run, outcome: str, *, note: str = "") -> None:
@@ -43,17 +46,29 @@ def end_attempt(run: Run, outcome: str, *, note: str = "") -> None:
 
 
 def settle(submission: Submission) -> None:
-    """Bring the submission's state in line with its runs and tell who listens. Call inside a transaction."""
+    """Bring the submission's state in line with its runs and tell who listens. Call inside a transaction.
+
+    One that was cancelled stays so, also where another submission took its place after its runs had ended.
+    """
     # The lock makes two runs that end at once settle one after the other, so that the last one sees both.
     submission = Submission.objects.select_for_update().get(pk=submission.pk)
     runs = list(submission.runs.all())
-    if submission.is_active and runs and all(run.has_ended for run in runs):
-        submission.state = _final_state(runs)
-        submission.ended_at = timezone.now()
-        if submission.state == Submission.State.LOST and _may_refund(submission):
-            submission.uses_quota = False
-        submission.save(update_fields=["state", "ended_at", "uses_quota"])
+    if submission.state != Submission.State.CANCELLED and runs and all(run.has_ended for run in runs):
+        _conclude(submission, runs)
     signals.changed.send(sender=Submission, submission=submission)
+
+
+def _conclude(submission: Submission, runs: list[Run]) -> None:
+    state = _final_state(runs)
+    if state == submission.state:
+        return
+    if submission.is_active:
+        submission.ended_at = timezone.now()
+    submission.state = state
+    ours = state == Submission.State.LOST or any(run.reason == "scoring_failed" for run in runs)
+    if ours and submission.uses_quota and _may_refund(submission):
+        submission.uses_quota = False
+    submission.save(update_fields=["state", "ended_at", "uses_quota"])
 
 
 def _final_state(runs: list[Run]) -> str:
@@ -71,7 +86,8 @@ def _may_refund(submission: Submission) -> bool:
     since = timezone.now() - dt.timedelta(days=1)
     refunded = Submission.objects.filter(
         entrant_id=submission.entrant_id,
-        state=Submission.State.LOST,
+        arrival=Submission.Arrival.UPLOADED,
+        state__in=[Submission.State.LOST, Submission.State.FAILED, Submission.State.FINISHED],
         uses_quota=False,
         ended_at__gte=since,
     )
