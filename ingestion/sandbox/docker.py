@@ -54,6 +54,7 @@ class DockerSandbox(Sandbox):
 
     def __init__(self, image: str | None = None, *, runtime: str | None = None) -> None:
         self.image = image or os.environ.get("PODIUM_SANDBOX_IMAGE") or DEFAULT_IMAGE
+        self.default_image = self.image
         self.runtime = runtime or os.environ.get("PODIUM_DOCKER_RUNTIME") or None
         self._client: Any = None
         self._images = Images()
@@ -88,9 +89,9 @@ class DockerSandbox(Sandbox):
         return SandboxStatus(self.name, True, f"Docker runs submissions in {self.image}.{self._notes()}")
 
     def images(self, names: Iterable[str]) -> tuple[KnownImage, ...]:
-        """Those of these images that the engine has, and the one for runs that name none."""
+        """Those of these images that the engine has."""
         found = []
-        for name in dict.fromkeys([self.image, *names]):
+        for name in dict.fromkeys(names):
             with contextlib.suppress(ImageProblem):
                 found.append(self._images.find(self.client, name))
         return tuple(found)

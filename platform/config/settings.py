@@ -5,8 +5,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from config.home import podium_home, private_folder, stored_secret
+from ingestion.image_names import BadImageName, allowed_images
 
 env = environ.Env()
 
@@ -190,6 +192,10 @@ TRANSFER_SECONDS = 600  # how long a worker's upload and download links live
 WORKER_ALIVE = timedelta(seconds=45)
 
 SANDBOX_IMAGE = env.str("PODIUM_SANDBOX_IMAGE", default="podium-sandbox:latest")
+try:
+    SANDBOX_IMAGES = allowed_images(env.str("PODIUM_IMAGES", default=""))  # what phases choose from
+except BadImageName as error:
+    raise ImproperlyConfigured(f"PODIUM_IMAGES: {error}.") from error
 
 LOGGING = {
     "version": 1,

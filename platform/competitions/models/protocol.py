@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from competitions import images
 from competitions.models.contest import Competition
 from datasets.models import Dataset, Metric
 from ingestion.budget import Budget
@@ -124,7 +125,13 @@ class Phase(models.Model):
     )
     cores = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: all that the worker has.")
     memory_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="Empty: all of the worker's.")
-    image = models.CharField(max_length=200, blank=True, help_text="Empty: the installation's sandbox image.")
+    image = models.CharField(
+        max_length=200,
+        blank=True,
+        choices=images.choices,
+        error_messages={"invalid_choice": images.NOT_ALLOWED},
+        help_text="Empty: the installation's sandbox image.",
+    )
 
     class Meta:
         ordering = ["number"]

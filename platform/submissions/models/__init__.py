@@ -1,5 +1,6 @@
 """Submissions, their runs, attempts, predictions and scores; and the workers that run them."""
 
+from submissions.models.image import BuiltImage
 from submissions.models.pulse import Pulse
 from submissions.models.runs import Attempt, Prediction, Reason, Run, RunState, Score
 from submissions.models.submission import Handover, Submission
@@ -7,6 +8,7 @@ from submissions.models.worker import Worker
 
 __all__ = [
     "Attempt",
+    "BuiltImage",
     "Handover",
     "Prediction",
     "Pulse",

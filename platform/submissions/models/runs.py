@@ -8,6 +8,7 @@ from django.utils import timezone
 from competitions.models import Task
 from datasets.models import DatasetVersion, Metric
 from ingestion.budget import Budget
+from submissions.models.image import BuiltImage
 from submissions.models.submission import Submission
 from submissions.models.worker import Worker
 
@@ -73,7 +74,10 @@ class Run(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0, help_text="0, 1, 2 … of the phase's repeats.")
     copied_from = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="copies")
     budget_json = models.JSONField()
-    image = models.CharField(max_length=200, blank=True)
+    image = models.CharField(max_length=200, blank=True, help_text="As its phase names it.")
+    built_image = models.ForeignKey(
+        BuiltImage, models.PROTECT, null=True, blank=True, related_name="runs", help_text="What it started in."
+    )
     seed = models.PositiveIntegerField(default=0)
     any_time = models.BooleanField(default=True)
     resource_class = models.SlugField(max_length=40, default="default")

@@ -35,6 +35,8 @@ class Worker(models.Model):
     memory_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="What one run gets.")
     machine_cores = models.PositiveIntegerField(null=True, blank=True)
     machine_memory_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    default_image = models.CharField(max_length=200, blank=True, help_text="For runs that name none.")
+    images = models.JSONField(null=True, blank=True, help_text="Those of the allowed images that it has.")
 
     class Meta:
         ordering = ["name"]
