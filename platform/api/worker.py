@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -24,7 +24,7 @@ from ninja.security import HttpBearer
 from pydantic import Field
 
 from api import transfer
-from submissions import dispatch, files, reports
+from submissions import dispatch, files, images, reports
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.worker import token_hash
 from submissions.reconciler import lose_attempts_of
@@ -53,6 +53,16 @@ api = NinjaAPI(
 )
 
 
+class AnnouncedImage(Schema):
+    """An image that a worker has, as `ingestion.sandbox.base.KnownImage`."""
+
+    name: reports.Text = Field(max_length=200)
+    id: str = Field(pattern="^sha256:[0-9a-f]{64}$")
+    packages: list[Annotated[reports.Text, Field(max_length=200)]] = Field(default_factory=list, max_length=2000)
+    problem: reports.Text = Field("", max_length=200)
+    runs_models: bool = True
+
+
 class Announcement(Schema):
     """What a worker is and has; `starting` when it has just begun and holds no run."""
 
@@ -60,6 +70,8 @@ class Announcement(Schema):
     sandbox: str = Field(max_length=20, pattern="^(docker|bubblewrap|unconfined)$")
     cores: int = Field(ge=1, le=4096)
     memory_bytes: int = Field(ge=1, le=2**50)
+    default_image: reports.Text = Field("", max_length=200)
+    images: list[AnnouncedImage] | None = Field(None, max_length=100)
 
 
 class Listening(Schema):
@@ -100,9 +112,15 @@ class Report(OfAttempt, reports.Report):
 def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
     """A worker says that it lives and what it has; answers which queues are its own."""
     worker: Worker = request.auth  # type: ignore[attr-defined]
-    is_new = not worker.is_alive(timezone.now()) or worker.sandbox != body.sandbox
+    found = None if body.images is None else [image.model_dump() for image in body.images]
+    is_new = not worker.is_alive(timezone.now()) or worker.sandbox != body.sandbox or worker.images != found
     Worker.objects.filter(pk=worker.pk).update(
-        seen_at=timezone.now(), sandbox=body.sandbox, cores=body.cores, memory_bytes=body.memory_bytes
+        seen_at=timezone.now(),
+        sandbox=body.sandbox,
+        cores=body.cores,
+        memory_bytes=body.memory_bytes,
+        default_image=body.default_image,
+        images=found,
     )
     if body.starting:
         lose_attempts_of(worker)
@@ -113,6 +131,7 @@ def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
         "resource_class": worker.resource_class,
         "trusted": worker.is_trusted,
         "heartbeat_seconds": settings.HEARTBEAT.total_seconds(),
+        "images": list(settings.SANDBOX_IMAGES),
     }
 
 
@@ -164,6 +183,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
             attempt_number=number,
             deadline=timezone.now() + settings.LEASE,
             sentence=f"Is being prepared by {worker.name}.",
+            built_image=images.pinned(worker, run.image),
         )
         if not won:
             raise HttpError(409, "Another worker was faster.")
@@ -193,7 +213,7 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
             "sha256": run.submission.sha256,
         },
         "budget": run.budget_json,
-        "image": run.image,
+        "image": run.built_image.digest if run.built_image else run.image,
         "seed": run.seed,
         "any_time": run.any_time,
         "load_models": phase.allow_saved_models and not phase.is_hidden,
