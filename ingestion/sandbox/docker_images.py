@@ -92,6 +92,7 @@ def check_runtime(client: Any, runtime: str | None) -> None:
 
 def _get(client: Any, name: str) -> Any:
     import docker.errors
+    import requests
 
     # An image that was built here has no digest of a registry: its id stands for it.
     for reference in (name, *([name.partition("@")[2]] if "@" in name else [])):
@@ -101,6 +102,9 @@ def _get(client: Any, name: str) -> Any:
             continue
         except docker.errors.APIError as error:
             raise SandboxError(f"the Docker engine refuses to look for {name}: {error.explanation}") from error
+        except requests.RequestException as error:
+            text = " ".join(str(error).split())[:160]
+            raise SandboxError(f"the Docker engine does not answer: {text}") from error
     return None
 
 

@@ -62,7 +62,7 @@ def why_nobody(workers: Sequence[Worker], image: str, *, for_model: bool) -> str
 
 
 def missing_for(phase: Phase) -> str:
-    """What keeps code from running in the phase's image now, for its organizers and participants; empty if nothing."""
+    """What keeps code from running in the phase's image now, as a sentence; empty if nothing does."""
     workers = living_workers()
     return why_nobody(workers, phase.image, for_model=False) if workers else ""
 

@@ -28,6 +28,10 @@ class FakeSite:
 
 class FakeSandbox:
     name = "docker"
+    default_image = "podium-sandbox:latest"
+
+    def images(self, names):
+        return ()
 
     def clean_stale(self, owner):
         return []

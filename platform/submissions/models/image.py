@@ -6,7 +6,7 @@ from ingestion.image_names import short_id
 
 
 class BuiltImage(models.Model):
-    """One build of an image, by its id: a name like podium-sandbox:latest moves to the next build, this does not."""
+    """One build of an image, by its id: a name like podium-sandbox:latest moves on, this does not."""
 
     digest = models.CharField(max_length=71, unique=True, help_text="sha256:… as the engine says it.")
     name = models.CharField(max_length=200, help_text="What it was called when a run first started in it.")
