@@ -1,77 +1,139 @@
-"""One claimed run at a worker: fetch -> run -> upload -> report, with a heartbeat beside it."""
+"""One claimed run at a worker: fetch -> run -> upload -> report, with a heartbeat beside it.
+
+A site that does not answer stops nothing: the run goes on, and what is due is said when the site is back, within
+the grace that it gives. Who hears that the run went to somebody else stops at once.
+"""
 
 import contextlib
 import hashlib
 import logging
-import shutil
 import threading
-import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ingestion import runner
 from ingestion.budget import Budget, Capacity
-from ingestion.dataset import prepare_input
-from ingestion.program.data import CACHE_FOLDER
+from ingestion.dataset_cache import DatasetCache
 from ingestion.runner import Progress, RunRequest, RunResult
 from ingestion.sandbox import Sandbox
-from ingestion.site import Gone, Site, SiteError
+from ingestion.site import Gone, Site, SiteError, Unreachable, WrongToken
+from ingestion.waits import Thinned, growing
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 3.0
-REPORT_TRIES = 5
+GRACE_SECONDS = 600.0  # where the site does not tell how long it waits for a report
+RELEASE_SECONDS = 10.0  # a worker that is being stopped tries no longer to give its run back
 TAIL = 8_000
 
+T = TypeVar("T")
 
-@dataclass(frozen=True)
-class Fetched:
-    """The inputs of a run on this machine."""
 
-    dataset: Path
-    archive: Path
+class Damaged(Exception):
+    """An input of the run is not what was fetched: a fault of ours, whatever the program made of it."""
 
 
 class Job:
     """One attempt, from the claim to the report."""
 
     def __init__(
-        self, claimed: dict[str, Any], *, site: Site, sandbox: Sandbox, capacity: Capacity, owner: str
+        self,
+        claimed: dict[str, Any],
+        *,
+        site: Site,
+        sandbox: Sandbox,
+        capacity: Capacity,
+        owner: str,
+        cpus: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.claimed, self.site, self.sandbox, self.capacity = claimed, site, sandbox, capacity
-        self.owner = owner
+        self.owner, self.cpus = owner, cpus
         self.path = f"runs/{claimed['run']}"
         self.credentials = {"attempt": claimed["attempt"], "secret": claimed["secret"]}
+        self.grace = float(claimed.get("lease_grace_seconds") or GRACE_SECONDS)
         self.stop = threading.Event()
         self.released = False
         self.cancelled = False
         self.lost = False
         self.progress: Progress | None = None
+        self._clock = clock
+        self._heard_at = clock()
+        self._hurry = threading.Event()
+        self._silence = Thinned(lambda text: log.warning("run %s: %s", claimed["run"], text), clock)
 
     def release(self) -> None:
         """Stop, because the worker stops; the site gives the run to another."""
         self.released = True
         self.stop.set()
+        self._hurry.set()
 
-    def do(self, folder: Path, datasets: Path) -> None:
+    def do(self, folder: Path, datasets: DatasetCache) -> None:
         """Do the whole job; whatever goes wrong here is our fault and is reported as such."""
         with self._heartbeats():
             try:
-                fetched = self._fetch(folder, datasets)
-                result = runner.run(self._request(fetched, folder), stop=self.stop, progress=self._keep)
-                if not self.lost:
-                    self._report(result, folder)
+                self._run(folder, datasets)
             except (Gone, SiteError) as problem:
                 log.warning("run %s: %s", self.claimed["run"], problem)
+                self._report_failure(str(problem))
+            except Damaged as problem:
                 self._report_failure(str(problem))
             except Exception:
                 log.exception("run %s failed at this worker", self.claimed["run"])
                 self._report_failure("The worker failed while it handled the run.")
 
+    def _run(self, folder: Path, datasets: DatasetCache) -> None:
+        wanted, archive = self.claimed["dataset"], self.claimed["archive"]
+        path = self._insist(
+            lambda: self.site.download(archive["url"], folder / "archive.zip", sha256=archive["sha256"])
+        )
+        with datasets.dataset(wanted, self._download_dataset) as dataset:
+            request = self._request(dataset, path, folder)
+            result = runner.run(request, stop=self.stop, progress=self._keep)
+            if result.status == "failed" and not self.stop.is_set():
+                self._blame_nobody_for_damage(path, datasets)
+        if not self.lost:
+            self._report(result, folder)
+
+    def _download_dataset(self, url: str, target: Path) -> Path:
+        digest = self.claimed["dataset"]["sha256"]
+        return self._insist(lambda: self.site.download(url, target, sha256=digest))
+
+    def _blame_nobody_for_damage(self, archive: Path, datasets: DatasetCache) -> None:
+        """Look again at the inputs of a run that failed. Raises Damaged where they are not what was fetched."""
+        with archive.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != self.claimed["archive"]["sha256"]:
+                raise Damaged("The archive was damaged at the worker.")
+        if not datasets.is_intact(self.claimed["dataset"]):
+            raise Damaged("The worker's copy of the dataset was damaged. It was removed.")
+
+    def _insist(self, action: Callable[[], T]) -> T:
+        """The value of a call to the site, made again until it answers or nobody waits for it any more.
+
+        Raises Gone and SiteError as the call does; Unreachable only after the grace.
+        """
+        began = self._clock()
+        for pause in growing():
+            try:
+                return action()
+            except Unreachable:
+                patience = RELEASE_SECONDS if self.released else self.grace
+                left = began + patience - self._clock()
+                if self.lost or left <= 0:
+                    raise
+                self._wait(min(pause, left))
+        raise AssertionError("pauses have no end")
+
+    def _wait(self, seconds: float) -> None:
+        self._hurry.wait(seconds)
+        self._hurry.clear()
+
     def _keep(self, progress: Progress) -> None:
         self.progress = progress
+
+    # Heartbeats ---------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _heartbeats(self) -> Iterator[None]:
@@ -86,60 +148,50 @@ class Job:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(HEARTBEAT_SECONDS if self.progress else 0.5):
-            now = self.progress
-            body: dict[str, Any] = dict(self.credentials)
-            if now is not None:
-                body |= {
-                    "started": True,
-                    "wall_seconds": now.wall_seconds,
-                    "cpu_seconds": now.cpu_seconds,
-                    "memory_bytes": int(now.memory_bytes),
-                    "log_tail": now.log_tail[-TAIL:],
-                }
-            try:
-                if self.site.call(f"{self.path}/heartbeat", body)["cancel"]:
-                    self.cancelled = True
-                    self.stop.set()
-            except Gone:
-                # The site gave the run to somebody else: whatever we have is late.
-                self.lost = True
-                self.stop.set()
+            self.beat_once()
+            if self.lost:
                 return
-            except SiteError as problem:
-                log.warning("heartbeat of run %s: %s", self.claimed["run"], problem)
 
-    def _fetch(self, folder: Path, datasets: Path) -> Fetched:
-        archive = self.site.download(
-            self.claimed["archive"]["url"], folder / "archive.zip", sha256=self.claimed["archive"]["sha256"]
-        )
-        return Fetched(self._dataset(datasets), archive)
+    def beat_once(self) -> None:
+        """Say how the run does and hear whether it is cancelled, or given to somebody else."""
+        now = self.progress
+        body: dict[str, Any] = dict(self.credentials)
+        if now is not None:
+            body |= {
+                "started": True,
+                "wall_seconds": now.wall_seconds,
+                "cpu_seconds": now.cpu_seconds,
+                "memory_bytes": int(now.memory_bytes),
+                "log_tail": now.log_tail[-TAIL:],
+            }
+        try:
+            answer = self.site.call(f"{self.path}/heartbeat", body)
+        except (Gone, WrongToken):
+            # The site gave the run to somebody else, or wants nothing of this worker: whatever we have is late.
+            self._lose()
+        except SiteError as problem:
+            self._silence.trouble(f"no heartbeat arrives, the run goes on: {problem}")
+            if self._clock() - self._heard_at > self.grace:
+                self._lose()
+        else:
+            self._heard_at = self._clock()
+            self._silence.over("the site hears heartbeats again")
+            if answer["cancel"]:
+                self.cancelled = True
+                self.stop.set()
 
-    def _dataset(self, datasets: Path) -> Path:
-        """The unpacked public files of the dataset, kept between runs by the hash of their zip."""
-        wanted = self.claimed["dataset"]
-        kept = datasets / str(wanted["sha256"])
-        if not kept.exists():
-            zipped = self.site.download(
-                wanted["url"], datasets / f"{wanted['sha256']}.zip", sha256=wanted["sha256"]
-            )
-            scratch = datasets / f"{wanted['sha256']}.new"
-            for leftover in (scratch, datasets / f"{wanted['sha256']}.laid"):
-                shutil.rmtree(leftover, ignore_errors=True)
-            with zipfile.ZipFile(zipped) as archive:
-                archive.extractall(scratch)
-            zipped.unlink()
-            # The text is parsed here once; every later run of this dataset starts from the binary cache.
-            laid = prepare_input(scratch / wanted["name"], datasets / f"{wanted['sha256']}.laid")
-            (laid / CACHE_FOLDER).rename(scratch / wanted["name"] / CACHE_FOLDER)
-            shutil.rmtree(laid)
-            scratch.rename(kept)
-        return kept / str(wanted["name"])
+    def _lose(self) -> None:
+        self.lost = True
+        self.stop.set()
+        self._hurry.set()
 
-    def _request(self, fetched: Fetched, folder: Path) -> RunRequest:
+    # Running and reporting ----------------------------------------------------------------------------------
+
+    def _request(self, dataset: Path, archive: Path, folder: Path) -> RunRequest:
         wanted = self.claimed["dataset"]
         return RunRequest(
-            dataset=fetched.dataset,
-            submission=fetched.archive,
+            dataset=dataset,
+            submission=archive,
             output=folder / "output",
             budget=Budget.from_json(self.claimed["budget"]).filled(self.capacity),
             sandbox=self.sandbox,
@@ -150,6 +202,7 @@ class Job:
             metric=wanted["metric"],
             load_models=self.claimed["load_models"],
             owner=self.owner,
+            cpus=self.cpus,
         )
 
     def _report(self, result: RunResult, folder: Path) -> None:
@@ -200,21 +253,17 @@ class Job:
             log.warning("run %s could not be reported: %s", self.claimed["run"], problem)
 
     def _upload(self, path: Path, name: str) -> None:
+        """Send one file; a link is asked for anew each time, because it lives for minutes only."""
         size = path.stat().st_size
-        link = self.site.call(f"{self.path}/uploads", {**self.credentials, "name": name, "size": size})
-        self.site.upload(link["url"], path)
+
+        def send() -> None:
+            link = self.site.call(f"{self.path}/uploads", {**self.credentials, "name": name, "size": size})
+            self.site.upload(link["url"], path)
+
+        self._insist(send)
 
     def _send(self, body: dict[str, Any]) -> None:
-        """Report; the site may be restarting, so a call that fails is made again for a while."""
-        pause = threading.Event()
-        for left in reversed(range(REPORT_TRIES)):
-            try:
-                self.site.call(f"{self.path}/report", {**self.credentials, **body})
-                return
-            except SiteError:
-                if not left:
-                    raise
-                pause.wait(3.0)
+        self._insist(lambda: self.site.call(f"{self.path}/report", {**self.credentials, **body}))
 
 
 def _usage(result: RunResult) -> dict[str, Any]:

@@ -7,6 +7,7 @@ environment: PODIUM_URL, PODIUM_WORKER_TOKEN, PODIUM_HOME, PODIUM_SANDBOX, PODIU
 PODIUM_WORKER_SLOTS (how many slots share this machine), PODIUM_CACHE_SIZE (how much of datasets is kept).
 """
 
+import dataclasses
 import fcntl
 import hashlib
 import logging
@@ -26,8 +27,9 @@ from celery import signals as celery_signals
 from ingestion.broker import broker_options
 from ingestion.budget import Capacity, parse_size
 from ingestion.dataset_cache import DEFAULT_LIMIT, DatasetCache
+from ingestion.image_names import allowed_images
 from ingestion.job import Job
-from ingestion.sandbox import NoSandbox, Sandbox, choose_sandbox
+from ingestion.sandbox import NoSandbox, Sandbox, SandboxError, choose_sandbox
 from ingestion.sandbox.cpus import Share, take_share
 from ingestion.site import Gone, Site, SiteError, WrongToken, address_problem
 from ingestion.waits import Thinned, growing
@@ -67,6 +69,8 @@ class ComputeWorker:
         self.runs = folder / "runs"
         self.stopping = threading.Event()
         self.job: Job | None = None
+        self.dismissed = False
+        self._full = Thinned(log.info)
         # Which images may be asked for: the site says so in its answers.
         self.allowed_images: tuple[str, ...] = allowed_images()
 
@@ -107,6 +111,8 @@ class ComputeWorker:
                 "sandbox": self.sandbox.name,
                 "cores": self.capacity.cores,
                 "memory_bytes": self.capacity.memory_bytes,
+                "machine_cores": self.machine.cores,
+                "machine_memory_bytes": self.machine.memory_bytes,
                 "default_image": self.sandbox.default_image,
                 "images": self._images(),
             },
@@ -350,7 +356,7 @@ def serve(worker: ComputeWorker, answer: dict[str, Any]) -> None:
 
 
 def wait_for_site(worker: ComputeWorker) -> dict[str, Any] | None:
-    """Say hello until the site answers; None when the worker was stopped before. Raises WrongToken, FolderInUse."""
+    """Say hello until the site answers; None when the worker was stopped. Raises WrongToken, FolderInUse."""
     silence, pauses = Thinned(log.info), growing()
     while not worker.stopping.is_set():
         try:

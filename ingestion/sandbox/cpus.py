@@ -33,6 +33,11 @@ class Share:
     cpus: str | None
     _locks: ExitStack
 
+    @classmethod
+    def unknown(cls) -> Share:
+        """A share of a machine on which it cannot be told what others take."""
+        return cls(None, ExitStack())
+
     def release(self) -> None:
         """Give everything back."""
         self._locks.close()
@@ -44,7 +49,7 @@ def take_share(*, cores: int, memory: int, of_memory: int, folder: Path | None =
     of_memory: how many bytes all runs of this machine may have together. Raises UnsafeFolder.
     """
     if not hasattr(os, "sched_getaffinity"):
-        return Share(None, ExitStack())
+        return Share.unknown()
     place = _folder_of_locks(folder)
     with ExitStack() as locks:
         cpus = _take_cpus(place, cores, locks)
