@@ -5,7 +5,8 @@ forms and calls (a dataset, a parent phase, a class of workers, an image) are re
 that was guessed names nothing that its sender may not use.
 """
 
-from collections.abc import Collection
+import datetime as dt
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +17,8 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions.models import Competition, Entrant, Organizer, Participant, Phase, TeamMember
+from competitions import lifecycle
+from competitions.models import Competition, Entrant, Organizer, Participant, Phase, Task, TeamMember
 from datasets.models import Dataset
 
 Person = User | AnonymousUser
@@ -174,6 +176,18 @@ def own_entrant(user: Person, competition: Competition) -> Entrant | None:
     found = own_entrants(user).filter(competition=competition).select_related("team")
     # An entrant of one's own that never submitted may be left from before the team.
     return min(found, key=lambda entrant: entrant.team_id is None, default=None)
+
+
+def known_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
+    """The ids of those tasks whose datasets entrants may know now; wants their phases loaded. One query.
+
+    A dataset that has begun to be shown stays known. One of a blind phase is not, before it is revealed, in
+    whatever competition that phase is.
+    """
+    tasks = list(tasks)
+    blind = Task.objects.filter(dataset__in={task.dataset_id for task in tasks}, phase__kind=Phase.Kind.AUTOML)
+    others = blind.exclude(pk__in=[task.pk for task in tasks]).select_related("phase")
+    return lifecycle.revealed_tasks([*tasks, *others], now) & {task.pk for task in tasks}
 
 
 def usable_datasets(user: Person) -> QuerySet[Dataset]:

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from competitions import policy
 from competitions.models import Phase, Task
 from competitions.models.protocol import CHALLENGE_WALL_SECONDS
 from datasets.models import DatasetVersion
@@ -11,23 +12,19 @@ from datasets.models import DatasetVersion
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """A task and the dataset version that new runs use. `is_revealed` tells whether entrants may know it."""
+    """A task and the dataset version that new runs use. `is_revealed` tells whether the viewer may know it."""
 
     task: Task
     phase: Phase
     version: DatasetVersion | None
-    position: int
     is_revealed: bool
 
     @property
-    def name(self) -> str:
-        """The name in use: the alias, else the prefix of the dataset's files."""
-        return self.task.alias or (self.version.name if self.version else self.task.dataset.slug)
-
-    @property
     def shown_name(self) -> str:
-        """The name for entrants: of a dataset that is not revealed, its alias or its place."""
-        return self.name if self.is_revealed or self.task.alias else f"Dataset {self.position}"
+        """The name for the viewer: the dataset's own once it may be known, before that a neutral one."""
+        if self.task.alias or not self.is_revealed:
+            return self.task.alias or f"dataset{self.task.order + 1}"
+        return self.version.name if self.version else self.task.dataset.slug
 
     @property
     def metric(self) -> str:
@@ -65,28 +62,20 @@ class TaskFacts:
         return self.is_revealed and self.version is not None and bool(self.version.public_zip)
 
 
-def is_revealed(phase: Phase, now: dt.datetime) -> bool:
-    """Whether entrants may know the datasets of a phase.
-
-    Those of an AutoML phase are unseen until it has closed; those of any other kind from its opening.
-    """
-    return phase.has_ended(now) if phase.kind == Phase.Kind.AUTOML else phase.has_begun(now)
-
-
 def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
-    """All tasks of the given phases in their order: two queries."""
+    """All tasks of the given phases in their order: three queries."""
     by_id = {phase.pk: phase for phase in phases}
     tasks = list(Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id"))
+    for task in tasks:
+        task.phase = by_id[task.phase_id]
+    known = policy.known_tasks(tasks, now)
     versions = newest_versions({task.dataset_id for task in tasks})
-    facts: list[TaskFacts] = []
-    for phase in phases:
-        revealed = sees_hidden or is_revealed(phase, now)
-        own = [task for task in tasks if task.phase_id == phase.pk]
-        facts += [
-            TaskFacts(task, phase, versions.get(task.dataset_id), position, revealed)
-            for position, task in enumerate(own, start=1)
-        ]
-    return facts
+    return [
+        TaskFacts(task, phase, versions.get(task.dataset_id), sees_hidden or task.pk in known)
+        for phase in phases
+        for task in tasks
+        if task.phase_id == phase.pk
+    ]
 
 
 def newest_versions(dataset_ids: Iterable[int]) -> dict[int, DatasetVersion]:

@@ -2,17 +2,17 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
 
 from competitions.models import Phase
-from pages.facts import is_revealed
+from competitions.policy import known_tasks
 from submissions.dispatch import queue_positions
 from submissions.models import Attempt, Run, RunState, Submission
-from submissions.public import RunView, run_view
+from submissions.public import RunView, run_view, submission_state
 
-RUNS = Run.objects.order_by("order", "id").select_related("task").prefetch_related("scores")
+RUNS = Run.objects.order_by("order", "id").select_related("task", "dataset_version").prefetch_related("scores")
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,13 @@ class ShownRun:
 
 @dataclass(frozen=True)
 class ListedSubmission:
-    """One line of a list of submissions."""
+    """One line of a list of submissions; state and label are those that its viewer may know."""
 
     submission: Submission
     runs: list[RunView]
     counts: bool
+    state: str
+    state_label: str
 
 
 def with_runs(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -76,24 +78,23 @@ def listed(submissions: Sequence[Submission], *, sees_hidden: bool, now: dt.date
     standing = counting(
         {submission.phase_id for submission in submissions}, {submission.entrant_id for submission in submissions}
     )
-    return [
-        ListedSubmission(
-            submission,
-            [view for _, view in _views(submission, sees_hidden, now)],
-            submission.pk in standing,
+    lines = []
+    for submission, pairs in zip(submissions, _views(submissions, sees_hidden, now), strict=True):
+        views = [view for _, view in pairs]
+        lines.append(
+            ListedSubmission(submission, views, submission.pk in standing, *submission_state(submission, views))
         )
-        for submission in submissions
-    ]
+    return lines
 
 
 def shown_runs(
-    submission: Submission, *, sees_hidden: bool, may_see_log: bool, now: dt.datetime
+    submission: Submission, *, sees_hidden: bool, may_see_log: bool, sees_attempts: bool, now: dt.datetime
 ) -> list[ShownRun]:
     """Every run of a submission loaded by `with_runs`, with all that its page shows."""
-    views = _views(submission, sees_hidden, now)
+    [views] = _views([submission], sees_hidden, now)
     positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
     attempts: dict[int, list[Attempt]] = {}
-    if sees_hidden:
+    if sees_attempts:
         for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
             attempts.setdefault(attempt.run_id, []).append(attempt)
     return [
@@ -109,17 +110,24 @@ def shown_runs(
     ]
 
 
-def _views(submission: Submission, sees_hidden: bool, now: dt.datetime) -> list[tuple[Run, RunView]]:
-    runs = list(submission.runs.all())
-    for run in runs:
-        run.submission = submission  # the public view reads the phase; without this it would query for it
-    views = [run_view(run, sees_hidden=sees_hidden, now=now) for run in runs]
-    if not (sees_hidden or is_revealed(submission.phase, now)):
-        views = [
-            replace(view, task=run.task.alias or f"Dataset {run.order + 1}")
-            for run, view in zip(runs, views, strict=True)
+def _views(
+    submissions: Sequence[Submission], sees_hidden: bool, now: dt.datetime
+) -> list[list[tuple[Run, RunView]]]:
+    """For each submission its runs, each with what the viewer may know of it; one query."""
+    tasks = {}
+    for submission in submissions:
+        for run in submission.runs.all():
+            run.submission = submission  # the public view reads the phase; without this it would query for it
+            run.task.phase = submission.phase
+            tasks[run.task_id] = run.task
+    known = known_tasks(tasks.values(), now)
+    return [
+        [
+            (run, run_view(run, sees_hidden=sees_hidden, now=now, is_known=run.task_id in known))
+            for run in submission.runs.all()
         ]
-    return list(zip(runs, views, strict=True))
+        for submission in submissions
+    ]
 
 
 def _is_concealed(submission: Submission, may_see_log: bool) -> bool:
@@ -130,7 +138,7 @@ def _elapsed(run: Run, view: RunView, now: dt.datetime) -> float | None:
     """Seconds of the budget used: measured where there is a measure, else since the start."""
     if run.state == RunState.RUNNING and run.started_at is not None:
         since = (now - run.started_at).total_seconds()
-        return min(max(since, view.wall_seconds or 0.0), view.wall_budget)
+        return min(max(since, view.wall_seconds or 0.0), run.budget.wall_seconds)
     return view.wall_seconds
 
 
@@ -151,10 +159,10 @@ def advice(view: RunView, phase: Phase) -> str:
     """One sentence on what could be done better; empty where there is nothing to say."""
     if view.reason in ADVICE:
         return ADVICE[view.reason]
-    finished = view.state == RunState.FINISHED and view.wall_seconds is not None
-    if finished and view.wall_seconds < SPARE_SHARE * view.wall_budget:  # type: ignore[operator]
+    used, budget = view.wall_seconds, view.wall_budget
+    if view.state == RunState.FINISHED and used is not None and budget and used < SPARE_SHARE * budget:
         return (
-            f"It used {view.wall_seconds:,.0f} of {view.wall_budget:,.0f} s; time left over is not carried to "
+            f"It used {used:,.0f} of {budget:,.0f} s; time left over is not carried to "
             "another dataset, so a longer search could use it."
         )
     return ""

@@ -2,11 +2,12 @@
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from competitions.models import Phase
-from submissions.models import Run, RunState, Score
+from submissions.models import Run, RunState, Score, Submission
 
 CONCEALED = {
     "timed_out": "Ran out of its time budget.",
@@ -33,9 +34,12 @@ class PublicScore:
     text: str
 
 
+IN_PROGRESS = ("active", "in progress")
+
+
 @dataclass(frozen=True)
 class RunView:
-    """What one viewer may know of one run."""
+    """What one viewer may know of one run. `wall_budget` is None where the budget is not told."""
 
     run_id: int
     task: str
@@ -44,9 +48,13 @@ class RunView:
     reason: str
     sentence: str
     wall_seconds: float | None
-    wall_budget: float
+    wall_budget: float | None = None
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
+    memory_budget: int | None = None
+    output_bytes: int | None = None
+    prediction_bytes: int | None = None
+    error_lines: str = ""
     log_tail: str = ""
     has_log: bool = False
     stopped: bool = False
@@ -60,7 +68,21 @@ def round_significant(value: float, digits: int) -> float:
     return round(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
-def public_score(score: Score, phase: Phase) -> PublicScore:
+def coarse_seconds(value: float) -> float:
+    """A time as it is told in hidden phases: rounded to one significant digit."""
+    return round_significant(value, 1)
+
+
+class Scored(Protocol):
+    """A value of a metric on one part: a run's score, or that of one of its earlier predictions."""
+
+    part: str
+    metric: str
+    value: float
+    stderr: float | None
+
+
+def public_score(score: "Score | Scored", phase: Phase) -> PublicScore:
     """The public view of a score: value rounded to the phase's digits, standard error to two digits."""
     digits = phase.score_digits
     value = round(score.value, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -77,38 +99,92 @@ def visible_parts(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> tuple
     return (part,) if part else ()
 
 
-def shown_task(run: Run, phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> str:
-    """The dataset's name; of one that is unseen until its phase closes, the alias or its place."""
-    if sees_hidden or phase.kind != Phase.Kind.AUTOML or phase.has_ended(now):
+def shown_task(run: Run, *, sees_hidden: bool, is_known: bool) -> str:
+    """The dataset's name for a viewer: its own once it may be known, before that the task's neutral one."""
+    if not sees_hidden and not is_known:
+        return run.task.alias or f"dataset{run.task.order + 1}"
+    if run.task.alias or run.dataset_name == run.dataset_version.name:
         return run.dataset_name
-    return run.task.alias or f"Dataset {run.order + 1}"
+    return f"{run.dataset_version.name} ({run.dataset_name})"
 
 
-def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime) -> RunView:
-    """What the viewer may know of a run. Wants `scores`, `task` and its phase prefetched."""
+def seems_ended(run: Run, phase: Phase, now: dt.datetime) -> bool:
+    """Whether the entrant of a hidden phase may know that a run has ended.
+
+    It seems to run until the rounded time it is said to have taken is over: who watches the page would otherwise
+    learn the exact one, and a program could tell something about hidden data by when it ends.
+    """
+    if not run.has_ended or phase.is_released(now):
+        return run.has_ended
+    if run.started_at is None or run.wall_seconds is None:
+        return True
+    told = coarse_seconds(run.wall_seconds)
+    if told < run.wall_seconds:  # rounded down: the next value that is told for longer times
+        told += 10 ** math.floor(math.log10(told)) if told else 1
+    return now >= run.started_at + dt.timedelta(seconds=told)
+
+
+def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | None = None) -> RunView:
+    """What the viewer may know of a run. Wants `scores`, `task`, `dataset_version` and its phase loaded.
+
+    `is_known` tells whether entrants may know the dataset (`competitions.policy.known_tasks`); without it the
+    task's own phase decides.
+    """
     phase = run.submission.phase
     parts = visible_parts(phase, sees_hidden=sees_hidden, now=now)
     scores = {score.part: public_score(score, phase) for score in run.scores.all() if score.part in parts}
+    if is_known is None:
+        is_known = not phase.is_blind or run.task.is_revealed(now)
     common: dict[str, Any] = {
         "run_id": run.pk,
-        "task": shown_task(run, phase, sees_hidden=sees_hidden, now=now),
-        "state": run.state,
-        "state_label": run.get_state_display(),
-        "reason": run.reason,
-        "wall_budget": run.budget.wall_seconds,
+        "task": shown_task(run, sees_hidden=sees_hidden, is_known=is_known),
         "scores": scores,
     }
     if phase.is_hidden and not sees_hidden:
-        wall = None if run.wall_seconds is None or not run.has_ended else round_significant(run.wall_seconds, 1)
-        sentence = CONCEALED.get(run.reason, run.get_state_display().capitalize() + ".")
-        return RunView(**common, sentence=sentence, wall_seconds=wall)
+        return RunView(**common, **_concealed(run, phase, now))
     return RunView(
         **common,
+        state=run.state,
+        state_label=run.get_state_display(),
+        reason=run.reason,
         sentence=run.sentence,
         wall_seconds=run.wall_seconds,
+        wall_budget=run.budget.wall_seconds,
         cpu_seconds=run.cpu_seconds,
         peak_memory_bytes=run.peak_memory_bytes,
+        memory_budget=run.budget.memory_bytes,
+        output_bytes=run.output_bytes,
+        prediction_bytes=run.prediction_bytes,
+        error_lines=run.error_lines,
         log_tail=run.log_tail,
         has_log=bool(run.log),
         stopped=run.state == RunState.FINISHED and bool(run.reason),
     )
+
+
+def _concealed(run: Run, phase: Phase, now: dt.datetime) -> dict[str, Any]:
+    """State, reason and rounded time of a run in a hidden phase; of one that seems to run, only that."""
+    if not seems_ended(run, phase, now):
+        state, label = IN_PROGRESS
+        return {
+            "state": state,
+            "state_label": label,
+            "reason": "",
+            "sentence": "In progress.",
+            "wall_seconds": None,
+        }
+    label = run.get_state_display()
+    return {
+        "state": run.state,
+        "state_label": label,
+        "reason": run.reason,
+        "sentence": CONCEALED.get(run.reason, f"{label.capitalize()}."),
+        "wall_seconds": None if run.wall_seconds is None else coarse_seconds(run.wall_seconds),
+    }
+
+
+def submission_state(submission: Submission, views: Sequence[RunView]) -> tuple[str, str]:
+    """The state of a submission and its label, given the views of its runs: not ended while one seems to run."""
+    if any(view.state == IN_PROGRESS[0] for view in views):
+        return IN_PROGRESS
+    return submission.state, submission.get_state_display()

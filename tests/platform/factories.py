@@ -114,6 +114,14 @@ def zip_of(folder: Path, files: dict[str, bytes | str], name: str = "submission.
     return path
 
 
+def zip_bytes(files: dict[str, bytes | str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for inner, content in files.items():
+            archive.writestr(inner, content)
+    return buffer.getvalue()
+
+
 def code_zip(folder: Path, source: str = "class Model:\n    pass\n") -> Path:
     return zip_of(folder, {"model.py": source})
 

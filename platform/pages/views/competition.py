@@ -11,6 +11,7 @@ from accounts.refusals import Refused
 from competitions.actions import join as join_action
 from competitions.lifecycle import phase_state
 from competitions.models import Participant
+from datasets.downloads import public_archive
 from pages import facts, frame, timeline
 from pages.answers import as_stranger_file, tells_refusals
 from pages.kit import kit_archive
@@ -42,7 +43,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     shown = frame.load(request, slug)
     tasks = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
     by_phase = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
-    groups = [(phase, own, own[0].is_revealed) for phase, own in by_phase if own]
+    groups = [(phase, own, any(task.is_revealed for task in own)) for phase, own in by_phase if own]
     context = shown.context("datasets", groups=groups)
     return render(request, "competitions/datasets.html", context)
 
@@ -63,9 +64,10 @@ def dataset_download(request: HttpRequest, slug: str, task_id: int) -> HttpRespo
             status=403,
             mend="Join the competition first.",
         )
-    file = wanted.version.public_zip.open("rb")
-    name = f"{wanted.version.name}.zip"
-    return as_stranger_file(FileResponse(file, as_attachment=True, filename=name, content_type="application/zip"))
+    name = wanted.shown_name
+    file = public_archive(wanted.version, name)
+    answer = FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
+    return as_stranger_file(answer)
 
 
 @require_safe

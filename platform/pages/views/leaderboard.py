@@ -61,7 +61,10 @@ def shown_phase(request: HttpRequest, shown: frame.Frame) -> Phase | None:
 def columns_of(phase: Phase, shown: frame.Frame) -> list[Column]:
     """The datasets of a phase in the order of the cells."""
     tasks = facts.tasks_of([phase], shown.now, sees_hidden=shown.sees_hidden)
-    return [Column(task.shown_name, task.metric, f"task{index}") for index, task in enumerate(tasks)]
+    return [
+        Column(task.shown_name, task.metric if task.is_revealed else "", f"task{index}")
+        for index, task in enumerate(tasks)
+    ]
 
 
 def _cell_key(index: int) -> Callable[[LeaderboardRow], Any]:

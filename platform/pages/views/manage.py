@@ -39,7 +39,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
     context = shown.context(
         "manage",
         page=page,
-        lines=own.listed(list(page), sees_hidden=True, now=shown.now),
+        lines=own.listed(list(page), sees_hidden=shown.sees_hidden, now=shown.now),
         states=[(value, label, counts[value]) for value, label in Submission.State.choices],
         state=state if state in Submission.State.values else "",
         total=counts.total(),

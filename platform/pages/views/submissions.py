@@ -17,6 +17,7 @@ from pages.text import plain_log
 from submissions import actions, policy
 from submissions.models import Run, Submission
 from submissions.models.submission import quota_left
+from submissions.public import submission_state
 
 PER_PAGE = 25
 
@@ -34,7 +35,7 @@ def list_context(shown: frame.Frame, request: HttpRequest) -> dict[str, object]:
         entrant=entrant,
         page=page,
         lines=lines,
-        any_active=any(line.submission.is_active for line in lines),
+        any_active=any(line.state == Submission.State.ACTIVE for line in lines),
         most_bytes=settings.MAX_ARCHIVE_BYTES,
         quotas=[(open_phase, _quota(open_phase, entrant, shown)) for open_phase in shown.submit_phases],
         chosen=phase,
@@ -81,11 +82,21 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
     shown = frame.load(request, slug)
     submission = found_submission(request, shown, submission_id)
     may_see_log = policy.may_see_log(request.user, submission)
-    runs = own.shown_runs(submission, sees_hidden=shown.sees_hidden, may_see_log=may_see_log, now=shown.now)
+    runs = own.shown_runs(
+        submission,
+        sees_hidden=shown.sees_hidden,
+        may_see_log=may_see_log,
+        sees_attempts=may_see_log and shown.is_organizer,
+        now=shown.now,
+    )
+    state, state_label = submission_state(submission, [run.view for run in runs])
     context = shown.context(
         "submissions",
         submission=submission,
         runs=runs,
+        state=state,
+        state_label=state_label,
+        is_active=state == Submission.State.ACTIVE,
         counts=submission.pk in own.counting([submission.phase_id], [submission.entrant_id]),
         may_see_log=may_see_log,
         may_download=policy.may_download(request.user, submission),

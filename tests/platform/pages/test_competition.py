@@ -1,12 +1,14 @@
 """The pages of a competition that everybody reads, joining, downloads, what organizers see."""
 
 import datetime as dt
+import io
 import zipfile
 
 import pytest
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from competitions.models import Participant
+from competitions.models import Participant, Task
 from pages import kit
 from submissions.models import Submission
 from tests.platform import factories as make
@@ -67,8 +69,9 @@ def test_the_datasets_table_has_the_facts_of_an_open_phase_and_hides_a_blind_one
     assert first.name in html
     assert "2 datasets, unseen until this phase closes." in html
     for task in world.blind.tasks.all():
-        assert task.name not in html
-        assert task.name in text(world, "datasets/", "organizer")
+        assert task.dataset_name not in html
+        assert task.dataset_name in text(world, "datasets/", "organizer")
+        assert task.dataset_name not in text(world, "datasets/", "reviewer")
     assert "for participants" in html
     assert f"datasets/{first.pk}/download/" in text(world, "datasets/", "participant")
 
@@ -79,6 +82,50 @@ def test_a_dataset_download_is_the_public_zip_and_nothing_else(world):
     content = b"".join(response.streaming_content)
     assert content == task.dataset.current.public_zip.read()
     assert response.headers["Content-Disposition"] == f'attachment; filename="{task.name}.zip"'
+
+
+def test_a_dataset_under_an_alias_is_downloaded_under_it_and_tells_no_more(world):
+    task = world.phase.tasks.first()
+    task.alias = "evita"
+    task.save()
+    version = task.dataset.current
+    real = version.name
+    archive = make.zip_bytes(
+        {
+            f"{real}/{real}_train.data": "1 2 3\n",
+            f"{real}/{real}_feat.name": "blood pressure\n",
+            f"{real}/{real}_public.info": f"name = '{real}'\ntask = 'binary.classification'\nusage = '{real}'\n",
+        }
+    )
+    version.public_zip.save("x.zip", ContentFile(archive))
+    for _ in range(2):  # made, then kept
+        response = world.client("participant").get(world.url(f"datasets/{task.pk}/download/"))
+        assert response.headers["Content-Disposition"] == 'attachment; filename="evita.zip"'
+        with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as got:
+            assert got.namelist() == ["evita/evita_train.data", "evita/evita_public.info"]
+            assert got.read("evita/evita_train.data") == b"1 2 3\n"
+            info = got.read("evita/evita_public.info").decode()
+    assert "evita" in info
+    assert "binary.classification" in info
+    assert real not in info
+
+
+def test_a_dataset_is_unseen_until_it_is_revealed_whatever_the_dates_say(world):
+    """A Tweakathon on the datasets of a blind phase opened, and nobody has revealed them yet."""
+    secret = world.blind.tasks.first()
+    now = timezone.now()
+    type(world.blind).objects.filter(pk=world.blind.pk).update(
+        opens_at=now - dt.timedelta(days=2), closes_at=now - dt.timedelta(hours=2)
+    )
+    tweak = make.phase(world.contest, tasks=0, opens_at=now - dt.timedelta(hours=1))
+    open_task = Task.objects.create(phase=tweak, dataset=secret.dataset)
+    url = world.url(f"datasets/{open_task.pk}/download/")
+    assert world.client("participant").get(url).status_code == 404
+    assert secret.dataset_name not in text(world, "datasets/", "participant")
+    assert world.client("organizer").get(url).status_code == 200
+    Task.objects.filter(pk=secret.pk).update(revealed_at=now)
+    assert world.client("participant").get(url).status_code == 200
+    assert secret.dataset_name in text(world, "datasets/", "participant")
 
 
 def test_datasets_of_a_blind_phase_and_of_other_competitions_are_not_found(world):

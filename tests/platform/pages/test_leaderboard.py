@@ -109,7 +109,7 @@ def test_a_blind_phase_shows_no_scores_and_no_dataset_names_before_it_closes(ran
         assert "0.77" not in text
         assert "0.87" not in text
         for task in ranked.blind.tasks.all():
-            assert task.name not in text
+            assert task.dataset_name not in text
 
 
 def test_test_scores_are_not_on_the_board_of_an_open_phase(ranked):

@@ -88,8 +88,8 @@ def test_a_hidden_phase_shows_its_entrant_nothing_but_reason_and_rounded_time(wo
     shown = page(world, hidden)
     assert "The program failed." in shown
     assert "It took about 7 s." in shown
-    assert "Dataset 1" in shown
-    names = [run.dataset_name for run in hidden.runs.all()]
+    assert "dataset1" in shown
+    names = [run.task.dataset_name for run in hidden.runs.all()]
     for secret in (*names, "of 10 s", "AUC", "secret", "KeyError", "7.3", "CPU", "at most", "kit.py run"):
         assert secret not in shown
     url = f"{hidden.get_absolute_url()}runs/{hidden.runs.first().pk}/log/"

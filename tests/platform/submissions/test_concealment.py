@@ -7,12 +7,14 @@ import pytest
 from django.utils import timezone
 
 from accounts.refusals import Refused
+from competitions import policy as competition_policy
+from competitions.models import Organizer
 from leaderboards import board
 from submissions import policy
 from submissions.actions import cancel, submit
-from submissions.models import RunState, Submission
+from submissions.models import Run, RunState, Submission
 from submissions.models.submission import quota_left
-from submissions.public import run_view
+from submissions.public import run_view, submission_state
 from submissions.scoring import score_run
 from tests.platform import factories as make
 
@@ -36,15 +38,25 @@ def view(run, **fields):
     return run_view(run, **{"sees_hidden": False, "now": timezone.now(), **fields})
 
 
-def test_a_blind_dataset_has_no_name_before_its_phase_has_closed(phase, alice):
-    phase.kind = "automl"
+def hidden(phase, kind="automl"):
+    """Make the phase a hidden one, as its tasks see it too."""
+    phase.kind = kind
     phase.save()
-    run = make.submission(phase, alice).runs.last()
-    name = run.dataset_name
-    assert view(run).task == "Dataset 2"
+    return phase
+
+
+def test_a_blind_dataset_has_no_name_before_it_is_revealed(phase, alice):
+    run = make.submission(hidden(phase), alice).runs.last()
+    name = run.dataset_version.name
+    later = phase.closes_at + dt.timedelta(seconds=1)
+    assert view(run).task == view(run, now=later).task == "dataset2"
     assert name not in json.dumps(view(run).__dict__, default=str)
-    assert view(run, sees_hidden=True).task == name
-    assert view(run, now=phase.closes_at + dt.timedelta(seconds=1)).task == name
+    assert view(run, sees_hidden=True).task == f"{name} (dataset2)"
+    run.task.revealed_at = later
+    run.task.save()
+    run = Run.objects.get(pk=run.pk)
+    assert view(run).task == "dataset2"
+    assert view(run, now=later).task == f"{name} (dataset2)"
 
 
 def test_a_blind_dataset_with_an_alias_goes_by_it(phase, alice):
@@ -84,8 +96,7 @@ def test_a_stranger_who_asks_for_tasks_learns_no_names(phase, tmp_path):
 def test_an_archive_of_a_hidden_phase_goes_to_organizers_only(phase, alice, kind):
     submission = make.submission(phase, alice)
     assert policy.may_download(alice, submission)
-    phase.kind = kind
-    phase.save()
+    hidden(phase, kind)
     submission = Submission.objects.get()
     assert not policy.may_download(alice, submission)
     assert policy.may_download(phase.competition.created_by, submission)
@@ -139,9 +150,85 @@ def test_a_comment_keeps_its_words_and_loses_what_databases_refuse(phase, alice,
     assert submission.comment == "ab c[31m"
 
 
-def test_a_run_that_ended_shows_no_more_than_its_reason_in_a_final(phase, alice):
-    phase.kind = "final"
-    phase.save()
-    run = make.submission(phase, alice).runs.first()
-    type(run).objects.update(state=RunState.FAILED, reason="crashed", sentence="row 3 is 1", log_tail="row 3 is 1")
-    assert "row 3" not in json.dumps(view(run).__dict__, default=str)
+LEAKS = {
+    "sentence": "row 3 is 1",
+    "log_tail": "row 3 is 1",
+    "error_tail": "row 3 is 1",
+    "cpu_seconds": 3.03,
+    "peak_memory_bytes": 30_303_030,
+    "output_bytes": 30_303,
+    "wall_seconds": 7.303,
+    "started_at": dt.datetime(2020, 3, 3, 3, 3, 3, tzinfo=dt.UTC),
+    "ended_at": dt.datetime(2020, 3, 3, 3, 3, 10, tzinfo=dt.UTC),
+}
+
+
+@pytest.mark.parametrize("kind", ["final", "automl"])
+@pytest.mark.parametrize("state", RunState.values)
+def test_a_run_shows_no_more_than_its_reason_and_a_rounded_time_in_a_hidden_phase(phase, alice, kind, state):
+    run = make.submission(hidden(phase, kind), alice).runs.first()
+    known = {field.name for field in Run._meta.fields}
+    leaks = {name: value for name, value in LEAKS.items() if name in known}
+    Run.objects.filter(pk=run.pk).update(state=state, reason="crashed" if state == "failed" else "", **leaks)
+    shown = json.dumps(view(run).__dict__, default=str)
+    for secret in ("row 3", "3.03", "303", "03:03", str(run.budget.wall_seconds)):
+        assert secret not in shown
+    assert view(run).cpu_seconds is None
+    assert view(run).wall_budget is None
+    assert view(run).wall_seconds == (7.0 if run.has_ended else None)
+    assert view(run, sees_hidden=True).sentence == "row 3 is 1"
+
+
+@pytest.mark.parametrize("state", ["queued", "claimed", "running", "collected", "scoring"])
+def test_a_hidden_run_that_has_not_ended_is_in_progress_and_nothing_else(phase, alice, state):
+    run = make.submission(hidden(phase), alice).runs.first()
+    Run.objects.filter(pk=run.pk).update(state=state, sentence="Is being prepared by worker-7.")
+    seen = view(run)
+    assert (seen.state, seen.state_label, seen.sentence) == ("active", "in progress", "In progress.")
+
+
+@pytest.mark.parametrize(("wall", "told"), [(7.3, 8), (7.0, 7), (0.26, 0.3), (1130, 2000), (96, 100)])
+def test_a_hidden_run_seems_to_end_when_its_rounded_time_is_over(phase, alice, wall, told):
+    submission = make.submission(hidden(phase), alice)
+    run = submission.runs.first()
+    begun = timezone.now()
+    ended = begun + dt.timedelta(seconds=wall)
+    Run.objects.filter(submission=submission).update(
+        state=RunState.FINISHED, started_at=begun, ended_at=ended, wall_seconds=wall
+    )
+    Submission.objects.update(state="finished")
+    submission.refresh_from_db()
+    before = begun + dt.timedelta(seconds=told - 0.001)
+    after = begun + dt.timedelta(seconds=told + 0.001)
+    assert view(run, now=before).state == "active"
+    assert submission_state(submission, [view(run, now=before)]) == ("active", "in progress")
+    assert view(run, now=after).state == "finished"
+    assert submission_state(submission, [view(run, now=after)]) == ("finished", "finished")
+    assert view(run, now=before, sees_hidden=True).state == "finished"
+
+
+def test_a_reviewer_sees_what_is_hidden_only_where_the_owner_ticked_it(phase, alice):
+    contest = phase.competition
+    rita, vera = make.user("rita"), make.user("vera")
+    Organizer.objects.create(competition=contest, user=rita, role="reviewer")
+    Organizer.objects.create(competition=contest, user=vera, role="reviewer", sees_hidden=True)
+    submission = make.submission(hidden(phase), alice)
+    assert policy.may_see(rita, submission)
+    assert not policy.may_see_log(rita, submission)
+    assert not policy.may_download(rita, submission)
+    assert policy.may_see_log(vera, submission)
+    assert not policy.may_cancel(vera, submission)
+    assert not competition_policy.sees_hidden(rita, contest)
+    assert competition_policy.sees_hidden(vera, contest)
+    hidden(phase, "tweakathon")
+    assert policy.may_see_log(rita, Submission.objects.get())
+
+
+def test_in_a_hidden_phase_only_organizers_cancel(phase, alice):
+    """What the platform answers would tell whether a run has ended."""
+    submission = make.submission(phase, alice)
+    assert policy.may_cancel(alice, submission)
+    hidden(phase)
+    submission = Submission.objects.get()
+    assert not policy.may_cancel(alice, submission)
+    assert policy.may_cancel(phase.competition.created_by, submission)
