@@ -25,6 +25,7 @@ from pydantic import Field
 
 from api import transfer
 from submissions import dispatch, files, images, reports
+from submissions.leases import take_back
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.worker import token_hash
 from submissions.reconciler import lose_attempts_of
@@ -64,12 +65,17 @@ class AnnouncedImage(Schema):
 
 
 class Announcement(Schema):
-    """What a worker is and has; `starting` when it has just begun and holds no run."""
+    """What a worker is and has; `starting` when it has just begun and holds no run.
+
+    `cores` and `memory_bytes` are what one run gets, the others all that its machine has.
+    """
 
     starting: bool = False
     sandbox: str = Field(max_length=20, pattern="^(docker|bubblewrap|unconfined)$")
     cores: int = Field(ge=1, le=4096)
     memory_bytes: int = Field(ge=1, le=2**50)
+    machine_cores: int | None = Field(None, ge=1, le=4096)
+    machine_memory_bytes: int | None = Field(None, ge=1, le=2**50)
     default_image: reports.Text = Field("", max_length=200)
     images: list[AnnouncedImage] | None = Field(None, max_length=100)
 
@@ -108,6 +114,13 @@ class Report(OfAttempt, reports.Report):
     """The end of an attempt."""
 
 
+@api.post("hello")
+def hello(request: HttpRequest) -> dict[str, Any]:
+    """Whose token this is: for a worker that looks whether it can start. Nothing is kept."""
+    worker: Worker = request.auth  # type: ignore[attr-defined]
+    return {"worker": worker.name, "resource_class": worker.resource_class, "trusted": worker.is_trusted}
+
+
 @api.post("announce")
 def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
     """A worker says that it lives and what it has; answers which queues are its own."""
@@ -119,6 +132,8 @@ def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
         sandbox=body.sandbox,
         cores=body.cores,
         memory_bytes=body.memory_bytes,
+        machine_cores=body.machine_cores,
+        machine_memory_bytes=body.machine_memory_bytes,
         default_image=body.default_image,
         images=found,
     )
@@ -170,6 +185,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
     if worker.pk in dispatch.resting(timezone.now()):
         raise HttpError(409, "This worker has just failed; it may try again in a while.")
     secret = secrets.token_urlsafe(24)
+    now = timezone.now()
     with transaction.atomic():
         # One slot, one run: a token that was stolen, or copied to a second machine, cannot empty the queue.
         Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
@@ -181,13 +197,15 @@ def claim(request: HttpRequest, run_id: int) -> Any:
             RunState.QUEUED,
             RunState.CLAIMED,
             attempt_number=number,
-            deadline=timezone.now() + settings.LEASE,
+            deadline=now + settings.LEASE,
             sentence=f"Is being prepared by {worker.name}.",
             built_image=images.pinned(worker, run.image),
         )
         if not won:
             raise HttpError(409, "Another worker was faster.")
-        Attempt.objects.create(run=run, number=number, worker=worker, secret_hash=token_hash(secret))
+        Attempt.objects.create(
+            run=run, number=number, worker=worker, secret_hash=token_hash(secret), claimed_at=now, heard_at=now
+        )
     files.discard_incoming(run.pk, number)  # an attempt begins with an empty place, also after a restored backup
     return _inputs(run, number, secret)
 
@@ -199,11 +217,13 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
         "run": run.pk,
         "attempt": attempt,
         "secret": secret,
+        "lease_grace_seconds": settings.LEASE_GRACE.total_seconds(),
         "dataset": {
             "url": transfer.download_link(version.public_zip),
             "sha256": version.public_sha256,
             "name": version.name,
             "alias": run.dataset_name,
+            "blind": phase.needs_trusted_workers,
             "metric": run.metric,
             "rows": {part: version.rows(part) for part in version.parts()},
             "columns": version.target_num,
@@ -227,8 +247,12 @@ def _attempt_of(request: HttpRequest, run_id: int, body: OfAttempt) -> Run:
     attempt = run.attempts.filter(number=body.attempt, worker=worker).first() if run else None
     if run is None or attempt is None or not hmac.compare_digest(attempt.secret_hash, token_hash(body.secret)):
         raise HttpError(404, "This worker has no such attempt.")
-    if run.attempt_number != body.attempt or attempt.outcome != Attempt.Outcome.OPEN:
+    if run.attempt_number != body.attempt:
         raise HttpError(410, "This attempt has ended.")
+    if attempt.outcome != Attempt.Outcome.OPEN:
+        if not take_back(run, attempt, timezone.now()):
+            raise HttpError(410, "This attempt has ended.")
+        run.refresh_from_db(fields=["state", "deadline", "started_at", "sentence"])
     return run
 
 

@@ -182,6 +182,8 @@ USE_I18N = False
 BROKER_URL = env.str("BROKER_URL", default="filesystem://")
 COMPUTE_BROKER_URL = env.str("COMPUTE_BROKER_URL", default=BROKER_URL)
 LEASE = timedelta(seconds=30)  # a worker that was not heard for so long has lost its run
+# How long after its last heartbeat a worker may still go on with its run, where no other has begun it.
+LEASE_GRACE = timedelta(seconds=env.int("PODIUM_LEASE_GRACE", default=600))
 HEARTBEAT = timedelta(seconds=3)
 DOORBELL_REPEAT = timedelta(seconds=15)
 PREPARING_LIMIT = timedelta(minutes=20)  # fetching and laying out the inputs of a run must end by then

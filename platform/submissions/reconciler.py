@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from submissions import dispatch, doorbell
+from submissions.leases import SILENT, forgive_own_absence
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.runs import AT_WORKER
 from submissions.transitions import end_attempt, end_run, move, settle
@@ -17,13 +18,13 @@ log = logging.getLogger(__name__)
 
 OURS = "Our infrastructure failed three times in a row while it ran; it costs no quota."
 SCORING_OURS = "Our scoring failed three times in a row; it costs no quota."
-SILENT = "Its worker was not heard any more."
 RESTARTED = "Its worker was started again."
 
 
 def reconcile(now: dt.datetime | None = None) -> None:
     """Bring back what was lost: leases that ran out, scores nobody computed, doorbells nobody heard."""
     now = now or timezone.now()
+    forgive_own_absence(now)
     for run in Run.objects.filter(state__in=AT_WORKER, deadline__lt=now).select_related("submission"):
         _apart(run, lambda run: lose_attempt(run, why=SILENT, lease_over_at=now))
     for run in Run.objects.filter(state=RunState.SCORING, deadline__lt=now).select_related("submission"):
