@@ -59,8 +59,11 @@ def check_protocol(
 
 
 def check_competition(phases: Sequence[Phase], *, now: dt.datetime | None = None) -> list[ProtocolProblem]:
-    """`check_protocol` for phases that are in the database, with their tasks: three queries."""
+    """`check_protocol` for phases that are in the database, with their tasks: two queries."""
     by_id = {phase.pk: phase for phase in phases}
+    for phase in phases:
+        if phase.parent_id in by_id:
+            phase.parent = by_id[phase.parent_id]  # so that going up from child to parent asks no query
     tasks = Task.objects.filter(phase__in=by_id).select_related("dataset").prefetch_related("dataset__versions")
     datasets: dict[int, list[int]] = {}
     names: dict[int, list[str]] = {}
