@@ -188,28 +188,38 @@ def check_sandboxes() -> list[Finding]:
     else:
         sentence = "Nothing here can confine a submission."
         found.append(Finding("sandbox", "missing", sentence, "apt-get install bubblewrap", True))
-    return [*found, check_image()]
+    return [*found, *check_images()]
 
 
-def check_image() -> Finding:
-    """Whether the sandbox image is there, where an engine answers."""
+def check_images() -> list[Finding]:
+    """Which of the images that phases may choose are here, where an engine answers, and how to get the others."""
     from django.conf import settings
 
+    from ingestion.image_names import how_to_get, short_id
+    from ingestion.sandbox import SandboxError
+    from ingestion.sandbox.docker import DockerSandbox
     from ingestion.sandbox.engine import EngineError, connect
 
-    name = settings.SANDBOX_IMAGE
     try:
-        client = connect(timeout=10)
+        connect(timeout=10).close()
     except EngineError as error:
-        return Finding("sandbox image", "note", f"No Docker engine to keep it: {one_line(error)}.", error.mend)
+        return [Finding("images", "note", f"No Docker engine to keep them: {one_line(error)}.", error.mend)]
+    wanted = dict.fromkeys([settings.SANDBOX_IMAGE, *settings.SANDBOX_IMAGES])
     try:
-        image = client.images.get(name)
-        size = image.attrs.get("Size", 0) / 1e6
-        return Finding("sandbox image", "ok", f"{name} is there, {size:.0f} MB.")
-    except Exception:
-        return Finding("sandbox image", "note", f"{name} is not built yet.", "./podium images")
-    finally:
-        client.close()
+        here = {image.name: image for image in DockerSandbox().images(wanted)}
+    except SandboxError as error:
+        return [Finding("images", "note", f"They cannot be looked at: {one_line(error)}.")]
+    found = []
+    for name in wanted:
+        image = here.get(name)
+        if image is None:
+            found.append(Finding(f"image {name}", "note", "Not on this machine.", how_to_get(name)))
+        elif image.problem:
+            found.append(Finding(f"image {name}", "note", f"It {image.problem}", f"Mend {name}."))
+        else:
+            packages = f"{len(image.packages)} packages" if image.packages else "its packages are not listed"
+            found.append(Finding(f"image {name}", "ok", f"{short_id(image.id)}, {packages}."))
+    return found
 
 
 def check_machine() -> list[Finding]:
