@@ -29,6 +29,7 @@ app.conf.update(
     beat_schedule={
         "reconcile": {"task": "submissions.reconcile", "schedule": 5.0, "options": {"expires": 30}},
         "lifecycle": {"task": "submissions.lifecycle", "schedule": 60.0, "options": {"expires": 55}},
+        "curves": {"task": "submissions.score_curves", "schedule": 60.0, "options": {"expires": 55}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )

@@ -4,7 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from competitions.models import Phase
 from submissions.models import Run, RunState, Score, Submission
@@ -73,22 +73,17 @@ def coarse_seconds(value: float) -> float:
     return round_significant(value, 1)
 
 
-class Scored(Protocol):
-    """A value of a metric on one part: a run's score, or that of one of its earlier predictions."""
-
-    part: str
-    metric: str
-    value: float
-    stderr: float | None
-
-
-def public_score(score: "Score | Scored", phase: Phase) -> PublicScore:
+def public_score(score: Score, phase: Phase) -> PublicScore:
     """The public view of a score: value rounded to the phase's digits, standard error to two digits."""
+    return public_value(score.value, score.stderr, part=score.part, metric=score.metric, phase=phase)
+
+
+def public_value(value: float, stderr: float | None, *, part: str, metric: str, phase: Phase) -> PublicScore:
+    """The public view of the value of a metric on a part, whichever prediction it is of."""
     digits = phase.score_digits
-    value = round(score.value, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
-    stderr = None if score.stderr is None else round_significant(score.stderr, 2)
-    text = f"{value:.{digits}f}"
-    return PublicScore(score.part, score.metric, value, stderr, text)
+    rounded = round(value, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    stderr = None if stderr is None else round_significant(stderr, 2)
+    return PublicScore(part, metric, rounded, stderr, f"{rounded:.{digits}f}")
 
 
 def visible_parts(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from django.db import transaction
 from django.dispatch import receiver
 
 from accounts.signals import registration_asked
-from submissions import copies, handover
-from submissions.models import Submission
+from submissions import copies, curves, handover
+from submissions.models import Run, Submission
 from submissions.models.worker import code_runs_unconfined
-from submissions.signals import changed
+from submissions.signals import changed, scored
 
 
 @receiver(registration_asked)
@@ -31,3 +31,9 @@ def entries_go_forward(submission: Submission, **kwargs: Any) -> None:
     if not submission.is_active:
         after = partial(handover.go_forward, submission.phase_id, submission.entrant_id)
         transaction.on_commit(after, robust=True)
+
+
+@receiver(scored)
+def curve_is_drawn_anew(run: Run, **kwargs: Any) -> None:
+    """A run was scored, maybe again by another rule: the scores of its earlier predictions are computed anew."""
+    curves.forget(run)

@@ -1,8 +1,9 @@
 """The site's Celery tasks: they take ids, look at the database again, and call."""
 
 from celery import shared_task
+from django.utils import timezone
 
-from submissions import dispatch, files, handover, reconciler, scoring
+from submissions import curves, dispatch, files, handover, reconciler, scoring
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -33,3 +34,9 @@ def sweep() -> None:
 def lifecycle() -> None:
     """Hand entries over, and reveal datasets, in every phase where it is due."""
     handover.tick()
+
+
+@shared_task(name="submissions.score_curves")  # type: ignore[untyped-decorator]
+def score_curves() -> None:
+    """Score the earlier predictions of runs whose phase is over, some at a time."""
+    curves.score_due(timezone.now())

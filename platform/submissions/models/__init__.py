@@ -1,5 +1,6 @@
 """Submissions, their runs, attempts, predictions and scores; and the workers that run them."""
 
+from submissions.models.curves import PredictionScore
 from submissions.models.image import BuiltImage
 from submissions.models.pulse import Pulse
 from submissions.models.runs import Attempt, Prediction, Reason, Run, RunState, Score
@@ -11,6 +12,7 @@ __all__ = [
     "BuiltImage",
     "Handover",
     "Prediction",
+    "PredictionScore",
     "Pulse",
     "Reason",
     "Run",
