@@ -64,7 +64,7 @@ def full_name(text: str) -> str:
     name = text.strip()
     if _ID.fullmatch(name):
         return name
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name.startswith("sha256:"):
         raise BadImageName(f"{name!r} is not the name of an image")
     has_tag = "@" in name or ":" in name.rpartition("/")[2]
     return name if has_tag else f"{name}:latest"
