@@ -12,7 +12,7 @@ from submissions.dispatch import queue_positions
 from submissions.models import Attempt, Run, RunState, Submission
 from submissions.public import RunView, run_view, submission_state
 
-RUNS = Run.objects.order_by("order", "id").select_related("task", "dataset_version").prefetch_related("scores")
+RUNS = Run.objects.order_by("order", "id").select_related("task", "dataset_version", "built_image").prefetch_related("scores")
 
 
 @dataclass(frozen=True)

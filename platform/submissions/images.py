@@ -61,10 +61,11 @@ def why_nobody(workers: Sequence[Worker], image: str, *, for_model: bool) -> str
     return f"No connected worker has the image {name}. A worker's operator gets it with: {how_to_get(name)}"
 
 
-def missing_for(phase: Phase) -> str:
-    """What keeps code from running in the phase's image now, as a sentence; empty if nothing does."""
-    workers = living_workers()
-    return why_nobody(workers, phase.image, for_model=False) if workers else ""
+def missing_for(phases: Sequence[Phase]) -> list[tuple[Phase, str]]:
+    """Those of the phases whose image no connected worker can use now, each with the sentence that says why."""
+    workers = living_workers() if phases else []
+    told = [(phase, why_nobody(workers, phase.image, for_model=False)) for phase in phases]
+    return [(phase, sentence) for phase, sentence in told if sentence and workers]
 
 
 def pinned(worker: Worker, image: str) -> BuiltImage | None:

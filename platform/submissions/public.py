@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from competitions.models import Phase
-from submissions.models import Run, RunState, Score, Submission
+from submissions.models import BuiltImage, Run, RunState, Score, Submission
 
 CONCEALED = {
     "timed_out": "Ran out of its time budget.",
@@ -58,6 +58,7 @@ class RunView:
     log_tail: str = ""
     has_log: bool = False
     stopped: bool = False
+    image: BuiltImage | None = None
     scores: dict[str, PublicScore] = field(default_factory=dict)
 
 
@@ -120,7 +121,7 @@ def seems_ended(run: Run, phase: Phase, now: dt.datetime) -> bool:
 
 
 def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | None = None) -> RunView:
-    """What the viewer may know of a run. Wants `scores`, `task`, `dataset_version` and its phase loaded.
+    """What the viewer may know of a run. Wants `scores`, `task`, `dataset_version`, `built_image`, its phase loaded.
 
     `is_known` tells whether entrants may know the dataset (`competitions.policy.known_tasks`); without it the
     task's own phase decides.
@@ -153,6 +154,7 @@ def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | 
         error_lines=run.error_lines,
         log_tail=run.log_tail,
         has_log=bool(run.log),
+        image=run.built_image,
         stopped=run.state == RunState.FINISHED and bool(run.reason),
     )
 

@@ -16,7 +16,7 @@ from accounts.refusals import Refused
 from competitions.models import Competition
 from pages import frame, own
 from pages.answers import tells_refusals
-from submissions import dispatch, policy
+from submissions import dispatch, images, policy
 from submissions.models import Attempt, Run, Submission, Worker
 
 PER_PAGE = 50
@@ -44,6 +44,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
         state=state if state in Submission.State.values else "",
         total=counts.total(),
         workers=_workers(shown.competition),
+        missing_images=images.missing_for(list(shown.competition.phases().exclude(image=""))),
         waiting=dispatch.queue(shown.competition),
     )
     return render(request, "competitions/manage.html", context)
