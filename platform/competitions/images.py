@@ -1,4 +1,4 @@
-"""The images that the operator allows, and the one in which a phase's runs happen."""
+"""The images that the operator allows."""
 
 from django.conf import settings
 
@@ -17,12 +17,11 @@ def is_allowed(image: str) -> bool:
     return not image or image in settings.SANDBOX_IMAGES
 
 
-def resolved(image: str) -> str:
-    """The image for new runs of a phase that asks for `image`; raises Refused when it is not allowed any more."""
+def require_allowed(image: str) -> None:
+    """Refuse new runs in an image that is not allowed any more."""
     if not is_allowed(image):
         raise Refused(
             f"This phase asks for the image {image}, which the operator of this site does not allow any more.",
             status=409,
             mend="Its organizers choose another one.",
         )
-    return image

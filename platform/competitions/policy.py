@@ -207,7 +207,7 @@ def usable_parents(user: Person, competition: Competition) -> QuerySet[Phase]:
 
 def usable_images(user: Person, competition: Competition) -> Collection[str]:
     """The images in which runs may happen: those that the operator allows."""
-    return (settings.SANDBOX_IMAGE,) if may_edit(user, competition) else ()
+    return settings.SANDBOX_IMAGES if may_edit(user, competition) else ()
 
 
 def resolved(choices: "QuerySet[Found]", pk: object, what: str) -> Found:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import actions as competition_actions
+from competitions import images as competition_images
 from competitions import policy as competition_policy
 from competitions.models import Entrant, Phase, Task
 from submissions import dispatch, making, policy
@@ -210,6 +211,7 @@ def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, store
     for order, task in enumerate(tasks):
         results = door.results.get(task.pk, [])
         if not results and submission.has_code:
+            competition_images.require_allowed(submission.phase.image)
             making.code_runs(submission, task, order)
             continue
         run = making.results_run(submission, task, order)
