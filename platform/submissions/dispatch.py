@@ -2,6 +2,10 @@
 
 Order: live runs before re-runs; entrants in turn (round-robin, not first-come); within an entrant the first
 task of every submission before any submission's other tasks, so that code which fails says so early.
+
+Entrants stand in a ring, one for each class of workers: whoever starts to wait joins at its end, and whoever has
+been given a worker goes to the end again. So between two turns of an entrant everybody else has one at most, the
+order does not depend on how long runs take, and a place in the queue says how many runs start before.
 """
 
 import datetime as dt
@@ -11,22 +15,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import Max
 from django.utils import timezone
 
 from competitions.models import Competition, Phase
 from ingestion.budget import Budget, format_size
-from submissions import doorbell
+from submissions import doorbell, images
 from submissions.models import Attempt, Run, RunState, Worker
-from submissions.models.runs import AT_WORKER
 from submissions.models.worker import living_workers
 
 log = logging.getLogger(__name__)
 
 WAITS = "Waits for a worker."
 AGAIN = "Waits for a worker again"
+PAUSED = "Waits: the organizers have paused the queue."
 FAILED_WORKER = "Its worker had a problem of its own."
 IDS_A_QUERY = 500  # databases limit the parameters of a query
+
+
+@dataclass(frozen=True)
+class Line:
+    """The runs of one entrant that wait for a turn in the same ring."""
+
+    resource_class: str
+    is_rerun: bool
+    entrant_id: int
 
 
 @dataclass(frozen=True)
@@ -34,26 +47,44 @@ class Waiting:
     """What the order of the queue depends on."""
 
     run_id: int
-    entrant_id: int
-    task_order: int
+    line: Line
     submission_id: int
-    is_rerun: bool
+    task_order: int
+    queued_at: dt.datetime
+    repeat: int = 0
+
+    def before_its_own(self) -> tuple[int, ...]:
+        """The order among the runs of one entrant."""
+        is_first = self.task_order == 0 and self.repeat == 0
+        return (int(not is_first), self.submission_id, self.repeat, self.task_order, self.run_id)
 
 
-def fair_order(waiting: Iterable[Waiting], active: Counter[int]) -> list[Waiting]:
+@dataclass(frozen=True)
+class Turn:
+    """When an entrant was last given a worker. `number` grows from turn to turn, where the clock does not."""
+
+    at: dt.datetime
+    number: int
+
+
+def fair_order(waiting: Iterable[Waiting], turns: Mapping[Line, Turn]) -> list[Waiting]:
     """Return the queue in the order in which runs are given out.
 
-    `active` counts the runs that each entrant has at workers now: whoever has more waits longer. Ties go to
-    the earlier submission. Pure.
+    `turns` holds the last turn of entrants, as far back as the oldest waiting run. Pure. Giving out the first run
+    of a class and noting the turn leaves the order of its others as it was.
     """
-    by_entrant: dict[int, list[Waiting]] = defaultdict(list)
+    lines: dict[Line, list[Waiting]] = defaultdict(list)
     for item in waiting:
-        by_entrant[item.entrant_id].append(item)
-    keyed: list[tuple[tuple[int, ...], Waiting]] = []
-    for entrant, items in by_entrant.items():
-        items.sort(key=lambda item: (item.is_rerun, item.task_order > 0, item.submission_id, item.task_order))
-        for turn, item in enumerate(items, start=active[entrant]):
-            keyed.append(((int(item.is_rerun), turn, item.submission_id, item.task_order), item))
+        lines[item.line].append(item)
+    keyed: list[tuple[tuple[bool, int, dt.datetime, int, int], Waiting]] = []
+    for line, items in lines.items():
+        items.sort(key=Waiting.before_its_own)
+        since, number = min(item.queued_at for item in items), 0
+        turn = turns.get(line)
+        if turn is not None:
+            since, number = max(since, turn.at), turn.number
+        place = (since, number, items[0].submission_id)
+        keyed += (((line.is_rerun, turns_ahead, *place), item) for turns_ahead, item in enumerate(items))
     keyed.sort(key=lambda pair: pair[0])
     return [item for _, item in keyed]
 
@@ -65,9 +96,12 @@ class Needs:
     resource_class: str
     is_blind: bool
     competition_id: int
+    is_paused: bool
     is_kit_code: bool
     cores: int | None
     memory_bytes: int | None
+    image: str
+    is_model: bool
 
 
 @dataclass(frozen=True)
@@ -87,37 +121,75 @@ def needs_of(run: Run) -> Needs:
         run.resource_class,
         phase.needs_trusted_workers,
         phase.round.competition_id,
+        phase.round.competition.queue_paused_at is not None,
         run.submission.is_kit_code,
         budget.cores,
         budget.memory_bytes,
+        run.image,
+        run.submission.interface == "model",
     )
+
+
+FIELDS = (
+    "pk",
+    "submission__entrant",
+    "order",
+    "repeat",
+    "submission",
+    "is_rerun",
+    "queued_at",
+    "sentence",
+    "rung_at",
+    "resource_class",
+    "task__phase__kind",
+    "task__phase__trusted_workers_only",
+    "task__phase__round__competition",
+    "task__phase__round__competition__queue_paused_at",
+    "submission__is_kit_code",
+    "budget_json",
+    "image",
+    "submission__interface",
+)
 
 
 def queued() -> list[Queued]:
     """All queued runs in the order in which they are given out: two queries, however many there are."""
-    rows = Run.objects.filter(state=RunState.QUEUED).values_list(
-        "pk",
-        "submission__entrant",
-        "order",
-        "submission",
-        "is_rerun",
-        "resource_class",
-        "task__phase__kind",
-        "task__phase__trusted_workers_only",
-        "task__phase__round__competition",
-        "submission__is_kit_code",
-        "budget_json",
-        "sentence",
-        "rung_at",
-    )
     by_id: dict[int, Queued] = {}
-    for row in rows:
-        pk, entrant, order, submission, is_rerun, *asked, sentence, rung_at = row
-        needs_class, kind, trusted, contest, is_kit, budget = asked
-        is_blind = trusted or kind in Phase.HIDDEN_KINDS
-        needs = Needs(needs_class, is_blind, contest, is_kit, budget.get("cores"), budget.get("memory_bytes"))
-        by_id[pk] = Queued(Waiting(pk, entrant, order, submission, is_rerun), needs, sentence, rung_at)
-    return [by_id[item.run_id] for item in fair_order((found.waiting for found in by_id.values()), _active())]
+    for row in Run.objects.filter(state=RunState.QUEUED).values_list(*FIELDS):
+        pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
+        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface = asked
+        needs = Needs(
+            resource_class=needs_class,
+            is_blind=trusted or kind in Phase.HIDDEN_KINDS,
+            competition_id=contest,
+            is_paused=paused_at is not None,
+            is_kit_code=is_kit,
+            cores=budget.get("cores"),
+            memory_bytes=budget.get("memory_bytes"),
+            image=image,
+            is_model=interface == "model",
+        )
+        line = Line(needs_class, is_rerun, entrant)
+        by_id[pk] = Queued(Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at)
+    waiting = [found.waiting for found in by_id.values()]
+    return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting))]
+
+
+def _turns(waiting: Sequence[Waiting]) -> dict[Line, Turn]:
+    """The last turn of every entrant since the oldest of the waiting runs was queued.
+
+    A run that its worker gave back has had no turn. One that was lost with its worker has: it may be the reason.
+    """
+    if not waiting:
+        return {}
+    taken = (
+        Attempt.objects.filter(claimed_at__gte=min(item.queued_at for item in waiting))
+        .exclude(outcome=Attempt.Outcome.RELEASED)
+        .order_by()
+        .values_list("run__resource_class", "run__is_rerun", "run__submission__entrant")
+        .annotate(at=Max("claimed_at"), number=Max("pk"))
+    )
+    return {Line(*line): Turn(at, number) for *line, at, number in taken}
 
 
 def queue(competition: Competition | None = None) -> list[Run]:
@@ -137,22 +209,29 @@ def queue(competition: Competition | None = None) -> list[Run]:
     return [by_id[pk] for pk in order if pk in by_id]
 
 
-def _active() -> Counter[int]:
-    at_work = Run.objects.filter(state__in=AT_WORKER).annotate(entrant=F("submission__entrant"))
-    return Counter(at_work.values_list("entrant", flat=True))
-
-
 def queue_positions(runs: Sequence[Run]) -> dict[int, int]:
-    """Map the id of each of `runs` that is queued to its place; 1 is next in its class of workers."""
+    """Map the id of each of `runs` that is queued to its place: 1 starts next in its class of workers.
+
+    A run whose queue is paused, or that none of the class's workers can take, has no place and holds nobody up.
+    """
     if not any(run.state == RunState.QUEUED for run in runs):
         return {}
+    workers = living_workers()
+    served = {worker.resource_class for worker in workers}
+    stuck: dict[Needs, bool] = {}
     places: Counter[str] = Counter()
     positions: dict[int, int] = {}
     wanted = {run.pk for run in runs}
     for item in queued():
-        places[item.needs.resource_class] += 1
+        needs = item.needs
+        if needs not in stuck:
+            able = any(not refusal(worker, needs) for worker in workers)
+            stuck[needs] = needs.is_paused or (needs.resource_class in served and not able)
+        if stuck[needs]:
+            continue
+        places[needs.resource_class] += 1
         if item.waiting.run_id in wanted:
-            positions[item.waiting.run_id] = places[item.needs.resource_class]
+            positions[item.waiting.run_id] = places[needs.resource_class]
     return positions
 
 
@@ -163,6 +242,8 @@ def queue_position(run: Run) -> int | None:
 
 def refusal(worker: Worker, needs: Needs) -> str:
     """Why this worker may not take a run with these needs; empty when it may."""
+    if needs.is_paused:
+        return "has to wait: the organizers have paused the queue"
     if worker.resource_class != needs.resource_class:
         return f"is of class {worker.resource_class}, the run needs {needs.resource_class}"
     if needs.is_blind and not worker.is_trusted:
@@ -176,7 +257,7 @@ def refusal(worker: Worker, needs: Needs) -> str:
     asked = Budget(wall_seconds=1, cores=needs.cores, memory_bytes=needs.memory_bytes)
     if capacity is not None and not capacity.fits(asked):
         return "has too few cores or too little memory"
-    return ""
+    return images.refusal(worker, needs.image, for_model=needs.is_model)
 
 
 def resting(now: dt.datetime) -> set[int]:
@@ -219,7 +300,7 @@ def ring() -> int:
         needs: [worker for worker in workers if not refusal(worker, needs)]
         for needs in {item.needs for item in runs}
     }
-    _explain(runs, able, any_worker=bool(workers))
+    _explain(runs, able, workers)
     idle = {worker.pk for worker in workers} - busy - resting(now)
     rung = 0
     for item in runs:
@@ -239,11 +320,9 @@ def ring() -> int:
     return rung
 
 
-def _explain(runs: Sequence[Queued], able: Mapping[Needs, list[Worker]], *, any_worker: bool) -> None:
+def _explain(runs: Sequence[Queued], able: Mapping[Needs, list[Worker]], living: Sequence[Worker]) -> None:
     """Keep the sentences of waiting runs true: no worker at all, none that can hold it, or just its turn."""
-    sentences = {
-        needs: WAITS if workers else _why_nobody(needs, any_worker=any_worker) for needs, workers in able.items()
-    }
+    sentences = {needs: WAITS if workers else _why_nobody(needs, living) for needs, workers in able.items()}
     changed: dict[str, list[int]] = defaultdict(list)
     for item in runs:
         sentence = sentences[item.needs]
@@ -256,9 +335,14 @@ def _explain(runs: Sequence[Queued], able: Mapping[Needs, list[Worker]], *, any_
             Run.objects.filter(pk__in=some, state=RunState.QUEUED).update(sentence=sentence)
 
 
-def _why_nobody(needs: Needs, *, any_worker: bool) -> str:
-    if not any_worker:
+def _why_nobody(needs: Needs, workers: Sequence[Worker]) -> str:
+    if needs.is_paused:
+        return PAUSED
+    if not workers:
         return "Waits: no worker is connected at the moment."
+    about_image = images.why_nobody(workers, needs.image, for_model=needs.is_model)
+    if about_image:
+        return f"Waits. {about_image}"
     asked = [f"of class {needs.resource_class}"]
     if needs.is_blind:
         asked.append("that the operator trusts")
@@ -266,6 +350,8 @@ def _why_nobody(needs: Needs, *, any_worker: bool) -> str:
         asked.append(f"with {needs.cores} cores")
     if needs.memory_bytes:
         asked.append(f"with {format_size(needs.memory_bytes)}")
+    if needs.image:
+        asked.append(f"with the image {needs.image}")
     return f"Waits: none of the connected workers can take it. It needs one {' and '.join(asked)}."
 
 

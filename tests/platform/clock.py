@@ -1,6 +1,7 @@
 """A clock that tests move: everything that asks `django.utils.timezone.now` sees its time."""
 
 import datetime as dt
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
@@ -13,9 +14,6 @@ class Clock:
     def __init__(self, now: dt.datetime) -> None:
         self.now = now
 
-    def __call__(self) -> dt.datetime:
-        return self.now
-
     def set(self, moment: dt.datetime) -> dt.datetime:
         """Go to a moment."""
         self.now = moment
@@ -26,9 +24,30 @@ class Clock:
         return self.set(self.now + dt.timedelta(**delta))
 
 
+class _LikeDatetime(type):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, dt.datetime)
+
+
+@contextmanager
+def moved_clock(now: dt.datetime):
+    """A clock at `now` for the time of the context.
+
+    It replaces what `timezone.now` itself asks, so that defaults of columns, which are bound early, follow too.
+    """
+    clock = Clock(now)
+
+    class Datetime(dt.datetime, metaclass=_LikeDatetime):
+        @classmethod
+        def now(cls, tz=None):
+            return clock.now
+
+    with patch.object(timezone, "datetime", Datetime):
+        yield clock
+
+
 @pytest.fixture
 def clock():
-    """A clock at the present second; code under test must call `timezone.now()`, not a name bound earlier."""
-    clock = Clock(timezone.now().replace(microsecond=0))
-    with patch.object(timezone, "now", clock):
+    """A clock at the present second."""
+    with moved_clock(timezone.now().replace(microsecond=0)) as clock:
         yield clock

@@ -76,7 +76,7 @@ def _hashed(password: str) -> str:
 
 def _definitions(passwords: dict[str, str]) -> str:
     """Users, each with everything in the virtual host of its own name and nothing elsewhere."""
-    everything = {right: ".*" for right in ("configure", "write", "read")}
+    everything = dict.fromkeys(("configure", "write", "read"), ".*")
     return json.dumps(
         {
             "users": [
