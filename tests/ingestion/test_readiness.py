@@ -41,32 +41,47 @@ def model(more=""):
     return textwrap.dedent(SOUND) + textwrap.indent(textwrap.dedent(more), "    ")
 
 
-FRAGILE = {
+# Programs in plain Python start in a moment, so that each can be tried on every trait.
+PROGRAM = """
+import pathlib, sys
+source, target = map(pathlib.Path, sys.argv[1:])
+name = next(source.glob("*_public.info")).name.removesuffix("_public.info")
+info = dict(line.split(" = ", 1) for line in (source / f"{name}_public.info").read_text().splitlines())
+info = {key: value.strip("'") for key, value in info.items()}
+def read(file):
+    return [line.split() for line in (source / f"{name}_{file}").read_text().split("\\n")[:-1]]
+X, y, types = read("train.data"), read("train.solution"), (source / f"{name}_feat.type").read_text()
+columns = int(info["target_num"])
+CHECK
+for part in ("valid", "test"):
+    if int(info[f"{part}_num"]):
+        lines = (" ".join(["0.5"] * columns) + "\\n") * int(info[f"{part}_num"])
+        (target / f"{name}_{part}.predict").write_text(lines)
+"""
+
+CLASSES = {"multiclass", "rare_class"}
+LABELS = {"multilabel", "sparse_multilabel"}
+FRAGILE_PROGRAMS = {
     "sound": ("", set()),
-    "fails on NaN": ("def check(self, X, y): assert not np.isnan(getattr(X, 'data', X)).any()", {"missing"}),
-    "takes dense data only": ("def check(self, X, y): np.asarray(X, dtype=float)[0, 0]", SPARSE),
-    "divides by the sum of the first row": (
-        "def check(self, X, y): assert X[0].sum() != 0, 'the first row is empty'",
-        {"sparse_binary"},
-    ),
-    "takes one target only": ("def check(self, X, y): assert y.ndim == 1", {"multilabel", "sparse_multilabel"}),
-    "takes two classes only": (
-        "def check(self, X, y): assert self.info['task'] != 'regression' and set(np.unique(y)) == {0, 1}",
-        {"multiclass", "rare_class", "regression"},
-    ),
+    "fails on NaN": ("assert all(word != 'NaN' for row in X for word in row)", {"missing"}),
+    "reads dense data only": ("assert all(len([float(word) for word in row]) == len(X[-1]) for row in X)", SPARSE),
+    "divides by the sum of the first row": ("assert X[0]", {"sparse_binary"}),
+    "takes one target column": ("assert len(y[0]) == 1", CLASSES | LABELS),
+    "takes no regression": ("assert info['task'].endswith('classification')", {"regression"}),
     "splits rows by class": (
-        "def check(self, X, y):\n"
-        "    assert self.info['task'] != 'multiclass.classification' or np.bincount(y).min() >= 5",
+        "assert 'multiclass' not in info['task'] or min(map(sum, zip(*[map(float, row) for row in y]))) >= 5",
         {"rare_class"},
     ),
-    "wants a validation part": ("def check(self, X, y): assert self.info['valid_num'] > 0", {"no_valid"}),
-    "wants several features": ("def check(self, X, y): assert X.shape[1] > 1", {"one_feature"}),
-    "wants more rows than features": ("def check(self, X, y): assert X.shape[0] > X.shape[1]", {"wide", *SPARSE}),
-    "has no time for many rows": ("def check(self, X, y): assert X.shape[0] < 5000", {"long"}),
-    "reads codes as small numbers": (
-        "def check(self, X, y): assert 'Categorical' not in self.info['feat_type']",
-        {"categorical"},
-    ),
+    "wants a validation part": ("read('valid.data')", {"no_valid"}),
+    "wants several features": ("assert int(info['feat_num']) > 1", {"one_feature"}),
+    "wants more rows than features": ("assert len(X) > int(info['feat_num'])", {"wide", *SPARSE}),
+    "has no memory for many rows": ("assert len(X) < 5000", {"long"}),
+    "knows numbers alone": ("assert 'Categorical' not in types", {"categorical"}),
+    "writes one column": ("columns = 1", CLASSES | LABELS),
+}
+FRAGILE_MODELS = {
+    "sound": ("", set()),
+    "takes dense data only": ("def check(self, X, y): np.asarray(X, dtype=float)[0, 0]", SPARSE),
     "predicts NaN where values are missing": (
         "def predict(self, X):\n"
         "    rows = np.zeros(X.shape[0]) if hasattr(X, 'toarray') else X.sum(axis=1)\n"
@@ -76,22 +91,29 @@ FRAGILE = {
 }
 
 
-def check(tmp_path, source, traits=TRAITS, **options):
-    request = ReadinessRequest(
-        submission=write_model(tmp_path / "submission", source),
+def program(folder, more):
+    folder.mkdir()
+    (folder / "metadata").write_text("command: python3 $program/main.py $input $output\n")
+    (folder / "main.py").write_text(PROGRAM.replace("CHECK", more))
+    return folder
+
+
+def request_for(tmp_path, submission, traits=TRAITS):
+    return ReadinessRequest(
+        submission=submission,
         output=tmp_path / "output",
-        budget=trial_budget(30, cores=1),
+        budget=trial_budget(120, cores=1),
         sandbox=UnconfinedSandbox(),
         traits=traits,
         owner="tests",
     )
-    return check_traits(request, **options)
 
 
-@pytest.mark.parametrize("name", FRAGILE)
-def test_a_submission_fails_exactly_the_traits_that_it_cannot_take(tmp_path, name):
-    more, expected = FRAGILE[name]
-    rows = check(tmp_path, model(more))
+def check(tmp_path, source, traits=TRAITS, **options):
+    return check_traits(request_for(tmp_path, write_model(tmp_path / "submission", source), traits), **options)
+
+
+def assert_fails_exactly(rows, expected):
     assert [row.trait for row in rows] == [trait.name for trait in TRAITS], "every trait has its row"
     assert {row.trait for row in rows if not row.ok} == expected, summary(rows)
     for row in rows:
@@ -100,12 +122,27 @@ def test_a_submission_fails_exactly_the_traits_that_it_cannot_take(tmp_path, nam
         assert row.sentence
 
 
+@pytest.mark.parametrize("name", FRAGILE_PROGRAMS)
+def test_a_program_fails_exactly_the_traits_that_it_cannot_take(tmp_path, name):
+    more, expected = FRAGILE_PROGRAMS[name]
+    rows = check_traits(request_for(tmp_path, program(tmp_path / "submission", more)))
+    assert_fails_exactly(rows, expected)
+
+
+@pytest.mark.parametrize("name", FRAGILE_MODELS)
+def test_a_model_fails_exactly_the_traits_that_it_cannot_take(tmp_path, name):
+    more, expected = FRAGILE_MODELS[name]
+    assert_fails_exactly(check(tmp_path, model(more)), expected)
+
+
 def test_a_row_says_what_was_left_for_each_part(tmp_path):
     names = ("missing", "no_valid", "multilabel")
     traits = [trait_named(name) for name in names]
     rows = dict(
         zip(
-            names, check(tmp_path, model(FRAGILE["predicts NaN where values are missing"][0]), traits), strict=True
+            names,
+            check(tmp_path, model(FRAGILE_MODELS["predicts NaN where values are missing"][0]), traits),
+            strict=True,
         )
     )
     assert ticks(rows["missing"]) == {"ran": True, "valid": True, "test": True, "shape": True, "finite": False}
@@ -115,33 +152,11 @@ def test_a_row_says_what_was_left_for_each_part(tmp_path):
     assert rows["multilabel"].ok
 
 
-def test_a_program_in_any_language_is_judged_by_what_it_wrote(tmp_path):
-    folder = tmp_path / "submission"
-    folder.mkdir()
-    (folder / "metadata").write_text("command: python3 $program/main.py $input $output\n")
-    (folder / "main.py").write_text(
-        "import sys, pathlib\n"
-        "source, target = map(pathlib.Path, sys.argv[1:])\n"
-        "name = next(source.glob('*_public.info')).name.removesuffix('_public.info')\n"
-        "for part in ('valid', 'test'):\n"
-        "    path = source / f'{name}_{part}.data'\n"
-        "    if path.is_file():\n"
-        "        lines = path.read_text().split('\\n')[:-1]\n"
-        "        (target / f'{name}_{part}.predict').write_text('0.5\\n' * len([l for l in lines if l]))\n"
-    )
-    request = ReadinessRequest(
-        submission=folder,
-        output=tmp_path / "output",
-        budget=trial_budget(30, cores=1),
-        sandbox=UnconfinedSandbox(),
-        traits=[trait_named(name) for name in ("dense", "sparse", "multiclass")],
-    )
-    dense, sparse, classes = check_traits(request)
-    assert dense.ok and classes.ran
-    # It passed over the empty line that is a row of zeros.
-    assert (sparse.ran, sparse.reason, sparse.parts["test"].shape) == (True, "bad_predictions", False)
-    assert (classes.reason, classes.parts["test"].shape) == ("bad_predictions", False)
-    assert "60 of 5 are expected" in classes.sentence
+def test_too_few_columns_are_told_with_the_shape_that_is_expected(tmp_path):
+    submission = program(tmp_path / "submission", "columns = 1")
+    (row,) = check_traits(request_for(tmp_path, submission, [trait_named("multiclass")]))
+    assert (row.ran, row.reason) == (True, "bad_predictions")
+    assert "multiclass_test.predict has 60 rows of 1 columns; 60 of 5 are expected." in row.sentence
 
 
 def test_what_is_stopped_from_outside_has_no_row_and_nothing_more_is_tried(tmp_path):
