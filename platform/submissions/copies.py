@@ -90,6 +90,7 @@ def copy_runs(submission: Submission, task: Task, order: int, earlier: Iterable[
             convention=wanted["convention"],
             budget_json=run.budget_json,
             image=run.image,
+            built_image=run.built_image,
             seed=run.seed,
             any_time=run.any_time,
             resource_class=run.resource_class,
@@ -131,6 +132,7 @@ def _take(copy: Run, run: Run) -> None:
     copy.sentence = CONCEALED.get(run.reason, "Finished.") if hidden else run.sentence
     if copy.state == RunState.COLLECTED:
         copy.sentence = making.WAITS_FOR_SCORE
+    copy.error_lines = "" if hidden else run.error_lines
     for name in USAGE:
         setattr(copy, name, None if hidden else getattr(run, name))
     if hidden and run.wall_seconds is not None:

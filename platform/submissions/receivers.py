@@ -1,5 +1,6 @@
 """Answers to questions of the apps below, and what follows when a submission has settled."""
 
+import datetime as dt
 from functools import partial
 from typing import Any
 
@@ -7,8 +8,11 @@ from django.db import transaction
 from django.dispatch import receiver
 
 from accounts.signals import registration_asked
+from competitions.actions.dates import moved
+from competitions.models import Competition
+from competitions.signals import shifted
 from submissions import copies, curves, handover
-from submissions.models import Run, Submission
+from submissions.models import Attempt, Handover, Run, Submission
 from submissions.models.worker import code_runs_unconfined
 from submissions.signals import changed, scored
 
@@ -37,3 +41,23 @@ def entries_go_forward(submission: Submission, **kwargs: Any) -> None:
 def curve_is_drawn_anew(run: Run, **kwargs: Any) -> None:
     """A run was scored, maybe again by another rule: the scores of its earlier predictions are computed anew."""
     curves.forget(run)
+
+
+@receiver(shifted)
+def rows_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: Any) -> None:
+    """The competition's clock was moved: what happened to its submissions happened earlier, too."""
+    run = ("queued_at", "rung_at", "started_at", "ended_at")
+    for part in (
+        moved(Submission, "phase__round__competition", competition, "received_at", "ended_at", "disqualified_at"),
+        moved(Run, "submission__phase__round__competition", competition, *run),
+        moved(
+            Attempt,
+            "run__submission__phase__round__competition",
+            competition,
+            "claimed_at",
+            "heard_at",
+            "ended_at",
+        ),
+        moved(Handover, "phase__round__competition", competition, "made_at"),
+    ):
+        part.move(delta)

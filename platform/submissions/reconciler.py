@@ -59,11 +59,16 @@ def lose_attempt(run: Run, *, why: str, note: str = "", lease_over_at: dt.dateti
         end_attempt(fenced, Attempt.Outcome.LOST, note=f"{why} {note}".strip())
         if fenced.cancel_asked:
             end_run(fenced, RunState.CANCELLED, reason="cancelled", sentence="Cancelled while it ran.")
-        elif fenced.attempts.filter(outcome=Attempt.Outcome.LOST).count() >= settings.MAX_ATTEMPTS:
+        elif losses(fenced) >= settings.MAX_ATTEMPTS:
             end_run(fenced, RunState.FAILED, reason="infrastructure", sentence=OURS)
         else:
             queue_again(fenced, sentence=f"{dispatch.AGAIN}. {why}")
         settle(fenced.submission)
+
+
+def losses(run: Run) -> int:
+    """How often our side lost the run since it was last queued by somebody's will."""
+    return run.attempts.filter(outcome=Attempt.Outcome.LOST, number__gt=run.attempts_before).count()
 
 
 def lose_attempts_of(worker: Worker) -> None:

@@ -174,11 +174,16 @@ def _usage(report: Report) -> dict[str, object]:
     }
 
 
+def releases(run: Run) -> int:
+    """How often workers that were stopped gave the run back since it was last queued by somebody's will."""
+    return run.attempts.filter(outcome=Attempt.Outcome.RELEASED, number__gt=run.attempts_before).count()
+
+
 def _release(run: Run, report: Report) -> None:
     if run.cancel_asked:
         end_attempt(run, Attempt.Outcome.RELEASED)
         _cancel(run, report)
-    elif run.attempts.filter(outcome=Attempt.Outcome.RELEASED).count() >= MOST_RELEASES:
+    elif releases(run) >= MOST_RELEASES:
         lose_attempt(run, why="Its worker was stopped.")
     else:
         end_attempt(run, Attempt.Outcome.RELEASED)

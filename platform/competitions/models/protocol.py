@@ -344,6 +344,9 @@ class PrizeClaim(models.Model):
     fact_sheet = models.TextField(blank=True)
     code_url = models.URLField(blank=True)
     licence = models.CharField(max_length=60, blank=True, help_text="The SPDX name of an open licence.")
+    publishes_code = models.BooleanField(
+        default=False, help_text="The entrant agrees that everybody may download the submission that won."
+    )
     note = models.CharField(max_length=300, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 

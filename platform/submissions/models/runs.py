@@ -88,6 +88,9 @@ class Run(models.Model):
     reason = models.CharField(max_length=20, choices=Reason.choices, blank=True)
     sentence = models.TextField(blank=True, help_text="What the participant may read about the state.")
     attempt_number = models.PositiveIntegerField(default=0)
+    attempts_before = models.PositiveIntegerField(
+        default=0, help_text="The last attempt before it was run again; what was lost until then counts no more."
+    )
     scoring_tries = models.PositiveIntegerField(default=0)
     queued_at = models.DateTimeField(default=timezone.now)
     rung_at = models.DateTimeField(null=True, blank=True, help_text="When its doorbell was last rung.")

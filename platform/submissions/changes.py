@@ -1,0 +1,225 @@
+"""Changing what runs are scored or run with, and scoring a phase again: shown before, never in passing."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import ClassVar
+
+from accounts.refusals import Refused
+from competitions.actions.base import Action, Preview
+from competitions.models import Competition, Phase, Task
+from datasets.models import DatasetVersion, Metric
+from submissions import again, making
+from submissions.again import counted
+from submissions.models import Run, RunState
+from submissions.transitions import settle
+
+
+@dataclass
+class Rescore(Action):
+    """Score the predictions of a phase again, on all its datasets or on one."""
+
+    phase: Phase
+    task: Task | None = None
+
+    name: ClassVar[str] = "rescore"
+
+    @property
+    def competition(self) -> Competition:
+        """The contest of the phase."""
+        return self.phase.round.competition
+
+    def _runs(self) -> list[Run]:
+        runs = Run.objects.filter(submission__phase=self.phase).select_related("submission")
+        return again.scorable(runs.filter(task=self.task) if self.task else runs)
+
+    def check(self, now: dt.datetime) -> None:
+        """There must be predictions."""
+        again.refuse_nothing(self._runs(), "scored")
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many."""
+        count = len(self._runs())
+        return Preview(
+            [
+                f"What {counted(count, 'run')} of {self.phase.title} left is scored again; nothing is run.",
+                "Old scores stand until the new ones come, and the board follows each of them.",
+            ],
+            rescored=count,
+        )
+
+    def change(self, now: dt.datetime) -> str:
+        """Ring for the scorer."""
+        runs = self._runs()
+        for run in runs:
+            again.score_again(run)
+        return f"{counted(len(runs), 'run')} of {self.phase.title} are scored again."
+
+
+@dataclass
+class ChangeMetric(Action):
+    """Give a task another metric; the runs there are get their scores by it."""
+
+    task: Task
+    metric: str
+
+    name: ClassVar[str] = "change_metric"
+
+    @property
+    def competition(self) -> Competition:
+        """The contest of the task."""
+        return self.task.phase.round.competition
+
+    def _runs(self) -> list[Run]:
+        return again.scorable(Run.objects.filter(task=self.task).select_related("submission"))
+
+    def check(self, now: dt.datetime) -> None:
+        """It must be a metric, and another than now."""
+        if self.metric not in Metric.values:
+            raise Refused(f"There is no metric {self.metric!r}.")
+        if self.metric == (self.task.metric or making.current_version(self.task).metric):
+            raise Refused(f"{self.task.name} is scored by {self.metric} already.", status=409)
+        if Run.objects.filter(task=self.task).exclude(state__in=[*again.SCORABLE, RunState.CANCELLED]).exists():
+            mend = "Wait until they have ended, or pause the queue."
+            raise Refused(f"Runs on {self.task.name} have not ended.", status=409, mend=mend)
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many scores change."""
+        count = len(self._runs())
+        return Preview(
+            [
+                f"{counted(count, 'run')} on {self.task.name} in {self.task.phase.title} get a score by "
+                f"{self.metric} in place of the one they have. Places may change."
+            ],
+            rescored=count,
+        )
+
+    def change(self, now: dt.datetime) -> str:
+        """Change the task, then its runs."""
+        self.task.metric = self.metric
+        self.task.save(update_fields=["metric"])
+        runs = self._runs()
+        for run in runs:
+            again.score_again(run, metric=self.metric)
+        return (
+            f"{self.task.name} in {self.task.phase.title} is scored by {self.metric}; {counted(len(runs), 'run')}."
+        )
+
+
+@dataclass
+class ChangeBudget(Action):
+    """Give a phase another budget; what stands on the board runs again with it, so that all had the same."""
+
+    phase: Phase
+    wall_seconds: float | None
+    cores: int | None
+    memory_bytes: int | None
+
+    name: ClassVar[str] = "change_budget"
+
+    @property
+    def competition(self) -> Competition:
+        """The contest of the phase."""
+        return self.phase.round.competition
+
+    def _runs(self) -> list[Run]:
+        return again.runnable(again.standing_runs(self.phase))
+
+    def check(self, now: dt.datetime) -> None:
+        """The numbers must be possible, and others than now."""
+        asked = (self.wall_seconds, self.cores, self.memory_bytes)
+        if any(value is not None and value < 1 for value in asked):
+            raise Refused("A budget is one second, one core and one byte at least.")
+        if asked == (self.phase.wall_seconds, self.phase.cores, self.phase.memory_bytes):
+            raise Refused(f"{self.phase.title} has this budget already.", status=409)
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many runs it costs."""
+        runs = self._runs()
+        return Preview(
+            [
+                f"New runs of {self.phase.title} get the new budget.",
+                f"{counted(len(runs), 'run')} that stand on its board are run again with it. Other submissions "
+                "keep the scores they have; they do not count.",
+            ],
+            rerun=len(runs),
+        )
+
+    def change(self, now: dt.datetime) -> str:
+        """Change the phase, then run again what stands."""
+        runs = self._runs()
+        self.phase.wall_seconds, self.phase.cores = self.wall_seconds, self.cores
+        self.phase.memory_bytes = self.memory_bytes
+        self.phase.save(update_fields=["wall_seconds", "cores", "memory_bytes"])
+        for run in runs:
+            again.run_again(run, fresh=True)
+        for submission in {run.submission_id: run.submission for run in runs}.values():
+            settle(submission)
+        return f"{self.phase.title} got another budget; {counted(len(runs), 'run')} are run again."
+
+
+@dataclass
+class UseCurrentVersion(Action):
+    """Bring the runs of a task to the newest version of its dataset: scored again, or run again.
+
+    Scoring again is for corrected solutions; it needs the same numbers of samples and columns.
+    """
+
+    task: Task
+    run_again: bool
+
+    name: ClassVar[str] = "use_current_version"
+
+    @property
+    def competition(self) -> Competition:
+        """The contest of the task."""
+        return self.task.phase.round.competition
+
+    def _version(self) -> DatasetVersion:
+        return making.current_version(self.task)
+
+    def _runs(self) -> list[Run]:
+        stale = [
+            run
+            for run in again.standing_runs(self.task.phase, self.task)
+            if run.dataset_version_id != self._version().pk
+        ]
+        return again.runnable(stale) if self.run_again else again.scorable(stale)
+
+    def check(self, now: dt.datetime) -> None:
+        """Something must be on an older version, and fit the new one."""
+        runs = self._runs()
+        again.refuse_nothing(runs, "run" if self.run_again else "scored")
+        shapes = {tuple(run.dataset_version.prediction_shape(part) for part in ("valid", "test")) for run in runs}
+        version = self._version()
+        if not self.run_again and shapes != {tuple(version.prediction_shape(part) for part in ("valid", "test"))}:
+            raise Refused(
+                f"Version {version.number} of {self.task.name} has other numbers of samples or columns.",
+                status=409,
+                mend="Run the code again instead.",
+            )
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many runs."""
+        runs, version = self._runs(), self._version()
+        what = "run" if self.run_again else "scored"
+        return Preview(
+            [
+                f"{counted(len(runs), 'run')} that stand on the board of {self.task.phase.title} are {what} again "
+                f"with version {version.number} of {self.task.name}."
+            ],
+            rescored=0 if self.run_again else len(runs),
+            rerun=len(runs) if self.run_again else 0,
+        )
+
+    def change(self, now: dt.datetime) -> str:
+        """Queue or ring."""
+        runs, version = self._runs(), self._version()
+        for run in runs:
+            if self.run_again:
+                again.run_again(run, fresh=True)
+            else:
+                again.score_again(run, dataset_version=version)
+        if self.run_again:
+            for submission in {run.submission_id: run.submission for run in runs}.values():
+                settle(submission)
+        return f"{counted(len(runs), 'run')} on {self.task.name} went to version {version.number}."
