@@ -5,15 +5,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('competitions', '0003_held_roles'),
+        ("competitions", "0003_held_roles"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='phase',
-            name='image',
-            field=models.CharField(blank=True, choices=competitions.images.choices, error_messages={'invalid_choice': 'The operator of this site does not allow the image %(value)s.'}, help_text="Empty: the installation's sandbox image.", max_length=200),
+            model_name="phase",
+            name="image",
+            field=models.CharField(
+                blank=True,
+                choices=competitions.images.choices,
+                error_messages={"invalid_choice": "The operator of this site does not allow the image %(value)s."},
+                help_text="Empty: the installation's sandbox image.",
+                max_length=200,
+            ),
         ),
     ]

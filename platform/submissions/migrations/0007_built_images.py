@@ -5,43 +5,60 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('submissions', '0006_usage_and_pulse'),
+        ("submissions", "0006_usage_and_pulse"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='BuiltImage',
+            name="BuiltImage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(help_text='sha256:… as the engine says it.', max_length=71, unique=True)),
-                ('name', models.CharField(help_text='What it was called when a run first started in it.', max_length=200)),
-                ('packages', models.JSONField(default=list, help_text='name==version, from its label.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                (
+                    "digest",
+                    models.CharField(help_text="sha256:… as the engine says it.", max_length=71, unique=True),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="What it was called when a run first started in it.", max_length=200
+                    ),
+                ),
+                ("packages", models.JSONField(default=list, help_text="name==version, from its label.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-created_at', '-id'],
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.AddField(
-            model_name='worker',
-            name='default_image',
-            field=models.CharField(blank=True, help_text='For runs that name none.', max_length=200),
+            model_name="worker",
+            name="default_image",
+            field=models.CharField(blank=True, help_text="For runs that name none.", max_length=200),
         ),
         migrations.AddField(
-            model_name='worker',
-            name='images',
-            field=models.JSONField(blank=True, help_text='Those of the allowed images that it has.', null=True),
+            model_name="worker",
+            name="images",
+            field=models.JSONField(blank=True, help_text="Those of the allowed images that it has.", null=True),
         ),
         migrations.AlterField(
-            model_name='run',
-            name='image',
-            field=models.CharField(blank=True, help_text='As its phase names it.', max_length=200),
+            model_name="run",
+            name="image",
+            field=models.CharField(blank=True, help_text="As its phase names it.", max_length=200),
         ),
         migrations.AddField(
-            model_name='run',
-            name='built_image',
-            field=models.ForeignKey(blank=True, help_text='What it started in.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='submissions.builtimage'),
+            model_name="run",
+            name="built_image",
+            field=models.ForeignKey(
+                blank=True,
+                help_text="What it started in.",
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="submissions.builtimage",
+            ),
         ),
     ]
