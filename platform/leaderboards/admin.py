@@ -8,6 +8,6 @@ from leaderboards.models import LeaderboardRow
 
 @admin.register(LeaderboardRow)
 class LeaderboardRowAdmin(ReadOnly, ModelAdmin):
-    list_display = ("phase", "rank", "entrant", "mean_rank", "mean_score", "entries", "updated_at")
-    list_filter = ("phase__round__competition",)
-    list_select_related = ("phase", "entrant")
+    list_display = ("board", "rank", "entrant", "mean_rank", "mean_score", "entries", "updated_at")
+    list_filter = ("board__phase__round__competition",)
+    list_select_related = ("board__phase", "entrant")

@@ -1,164 +1,190 @@
-"""Keeping the stored rows of a phase true, and reading them in one query."""
+"""Keeping the stored rows of a phase true, and reading them in one query.
+
+A new score costs the queries of its own entrant and one pass over the scores of all: ranks are computed again
+for everybody, in arrays, and written where they differ. `recomputed` makes the same rows from scratch, the plain
+way; tests and `manage check_boards` compare the two.
+"""
 
 import datetime as dt
-from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from competitions.models import Phase
-from leaderboards.models import LeaderboardRow
-from leaderboards.ranking import Entry, Place, rank_entries
-from submissions.models import Run, RunState, Score, Submission
-from submissions.public import PublicScore, public_score
+from leaderboards import frozen, history
+from leaderboards.entries import PARTS, Standing, board_part, entries_that_count, standings, task_ids_of
+from leaderboards.lines import (
+    OF_ENTRY,
+    OF_RANK,
+    Line,
+    Lines,
+    as_stored,
+    entry_of,
+    live_rows,
+    row_of,
+    stored_lines,
+    table_of,
+    take_in,
+)
+from leaderboards.models import Board, LeaderboardRow
+from leaderboards.notes import notes_of
+from leaderboards.ranking import rank_entries, rank_table
 
+__all__ = ["board_part", "columns", "entries_that_count", "recomputed", "refresh", "refresh_now", "rows", "stored"]
 
-def board_part(phase: Phase) -> str:
-    """The part that decides the board: the feedback part while people submit, else the test part."""
-    return phase.feedback_part if phase.takes_submissions else Phase.Part.TEST
+RECOMPUTED = tuple(name for name in (*OF_ENTRY, *OF_RANK) if name != "neutral_number")
+WRITE_RANKS = """
+    UPDATE leaderboards_leaderboardrow
+    SET position = %s, rank = %s, rank_above = %s, mean_rank = %s, mean_score = %s, task_ranks = %s,
+        updated_at = %s
+    WHERE id = %s
+"""
 
 
 def rows(phase: Phase, now: dt.datetime) -> QuerySet[LeaderboardRow]:
-    """The rows of a phase by place, in one query; none while their scores are not public."""
+    """The rows of a phase by place that everybody may see, in one query; none while there are none.
+
+    The page, which knows who looks, reads through `leaderboards.reading`.
+    """
     part = phase.public_part(now)
-    if part is None:
+    if part is None or phase.board == Phase.Board.HIDDEN:
         return LeaderboardRow.objects.none()
-    # A row keeps the part it was made from: where the phase was edited since, it must not show the other one.
-    return LeaderboardRow.objects.filter(phase=phase, part=part).select_related("entrant", "submission")
+    is_frozen = phase.board == Phase.Board.FROZEN
+    found = LeaderboardRow.objects.filter(board__phase=phase, board__part=part, board__is_frozen=is_frozen)
+    return found.select_related("entrant", "submission")
 
 
 def columns(phase: Phase) -> list[str]:
     """The names of the tasks, in the order of the cells."""
-    return [task.name for task in phase.tasks.select_related("dataset").prefetch_related("dataset__versions")]
+    tasks = phase.tasks.select_related("dataset", "phase").prefetch_related("dataset__versions")
+    return [task.name for task in tasks]
 
 
-def entries_that_count(phase: Phase) -> dict[int, Submission]:
-    """Map each entrant to the submission that stands for it.
+def refresh(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
+    """Make the rows of a phase true after the entries of all, or of the given entrants, may have changed.
 
-    Only the latest counts, even if it is worse or failed. While it still runs, the latest that has ended
-    stands, so that nobody disappears from the board by waiting; the first one stands from its first score.
+    Call inside the transaction that changed them.
     """
-    standing: dict[int, Submission] = {}
-    competing = phase.submissions.competing().select_related("entrant").order_by("received_at", "id")
-    for submission in competing.defer("notes", "comment"):
-        held = standing.get(submission.entrant_id)
-        if held is None or held.is_active or not submission.is_active:
-            standing[submission.entrant_id] = submission
-    return standing
-
-
-def refresh(phase: Phase) -> None:
-    """Rewrite the rows of a phase from the scores that count. Call inside the transaction that changed them."""
     # The lock makes two refreshes follow each other: the later one sees the scores of both.
     # no_key: what only refers to the phase, such as a submission that is being received, need not wait for it.
     phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    task_ids = list(phase.tasks.order_by("order", "id").values_list("pk", flat=True))
-    standing = entries_that_count(phase)
-    runs = _runs_by_submission(list(standing.values()))
-    scores = _scores(phase, standing, runs, task_ids)
-    # Whoever has no score yet and still waits is not on the board; a failed entry stays on it, with nothing.
-    shown = {
-        entrant: submission
-        for entrant, submission in standing.items()
-        if not submission.is_active or any(score is not None for score in scores[entrant])
-    }
-    entries = [
-        Entry(
-            entrant_id=entrant,
-            scores=tuple(None if score is None else score.value for score in scores[entrant]),
-            received=submission.received_at.timestamp(),
-            ranked=submission.entrant.is_ranked,
-        )
-        for entrant, submission in shown.items()
-    ]
-    made = Counter(phase.submissions.exclude(state=Submission.State.CANCELLED).values_list("entrant", flat=True))
-    fresh = []
-    for place in rank_entries(entries, tie_rule=phase.tie_rule):
-        submission = shown[place.entrant_id]
-        fresh.append(
-            LeaderboardRow(
-                phase=phase,
-                entrant_id=place.entrant_id,
-                submission=submission,
-                part=board_part(phase),
-                rank=place.rank,
-                mean_rank=place.mean_rank,
-                mean_score=place.mean_score,
-                cells=_cells(place, scores[place.entrant_id], runs.get(submission.pk, {}), task_ids),
-                entries=made[place.entrant_id],
-            )
-        )
-    _store(phase, fresh)
+    boards = {board.part: board for board in frozen.keep(phase)}
+    task_ids = task_ids_of(phase)
+    fresh = list(standings(phase, task_ids, entrants))
+    if entrants is not None and _needs_all(phase, boards, fresh):
+        entrants, fresh = None, list(standings(phase, task_ids))
+    lines = stored_lines(phase)
+    before = _keys(lines)
+    take_in(lines, fresh, phase, task_ids, entrants=entrants)
+    _without_empty_part(lines, phase)
+    gone = before - _keys(lines)
+    if gone:
+        LeaderboardRow.objects.filter(pk__in=gone).delete()
+    for part, own in lines.items():
+        if own or part in boards:
+            board = boards.get(part) or Board(part=part)
+            board.phase = phase
+            _store(board, task_ids, list(own.values()))
 
 
-STORED = ("submission_id", "part", "rank", "mean_rank", "mean_score", "cells", "entries")
+def _keys(lines: dict[str, Lines]) -> set[int]:
+    """The ids of the rows that are stored already."""
+    return {line.pk for own in lines.values() for line in own.values() if line.pk is not None}
 
 
-def _store(phase: Phase, fresh: list[LeaderboardRow]) -> None:
-    """Make the stored rows those given, writing only what differs, in at most four queries."""
-    kept = {row.entrant_id: row for row in LeaderboardRow.objects.filter(phase=phase)}
-    changed = []
-    for row in fresh:
-        old = kept.pop(row.entrant_id, None)
-        if old is None:
-            continue
-        row.pk = old.pk
-        if any(getattr(row, name) != getattr(old, name) for name in STORED):
-            row.updated_at = timezone.now()
-            changed.append(row)
-    LeaderboardRow.objects.filter(pk__in=[row.pk for row in kept.values()]).delete()
-    LeaderboardRow.objects.bulk_update(
-        changed, [*(name.removesuffix("_id") for name in STORED), "updated_at"], batch_size=100
-    )
-    LeaderboardRow.objects.bulk_create([row for row in fresh if row.pk is None])
-
-
-def _runs_by_submission(submissions: list[Submission]) -> dict[int, dict[int, Run]]:
-    found: dict[int, dict[int, Run]] = {}
-    scores = Prefetch("scores", Score.objects.defer("replicates"))
-    runs = Run.objects.filter(submission__in=submissions).defer("log_tail", "budget_json", "sentence")
-    for run in runs.prefetch_related(scores):
-        found.setdefault(run.submission_id, {})[run.task_id] = run
-    return found
-
-
-def _scores(
-    phase: Phase, standing: dict[int, Submission], runs: dict[int, dict[int, Run]], task_ids: list[int]
-) -> dict[int, list[PublicScore | None]]:
-    """The public scores of every entry: ranks are ranks of what is shown, so they say nothing more."""
-    part = board_part(phase)
-    table: dict[int, list[PublicScore | None]] = {}
-    for entrant, submission in standing.items():
-        row: list[PublicScore | None] = []
-        for task_id in task_ids:
-            run = runs.get(submission.pk, {}).get(task_id)
-            found = run and run.state == RunState.FINISHED and [s for s in run.scores.all() if s.part == part]
-            row.append(public_score(found[0], phase) if found else None)
-        table[entrant] = row
-    return table
-
-
-def _cells(
-    place: Place, scores: list[PublicScore | None], runs: dict[int, Run], task_ids: list[int]
-) -> list[dict[str, object]]:
-    cells: list[dict[str, object]] = []
-    for task_id, score, rank in zip(task_ids, scores, place.task_ranks, strict=True):
-        run = runs.get(task_id)
-        cells.append(
-            {
-                "task": run.dataset_name if run else "",
-                "value": score.value if score else None,
-                "text": score.text if score else "missing",
-                "stderr": score.stderr if score else None,
-                "rank": rank,
-                "state": run.state if run else "missing",
-            }
-        )
-    return cells
-
-
-def refresh_now(phase: Phase) -> None:
+def refresh_now(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
     """Refresh outside any other transaction."""
     with transaction.atomic():
-        refresh(phase)
+        refresh(phase, entrants=entrants)
+
+
+def _needs_all(phase: Phase, boards: dict[str, Board], fresh: Iterable[Standing]) -> bool:
+    """Whether a board is to be made, on which all entrants belong: the first, or that of the other part."""
+    for standing in fresh:
+        for part in PARTS:
+            if part == board_part(phase):
+                if part not in boards and standing.is_on(part):
+                    return True
+            elif (part not in boards or not boards[part].listed) and standing.has_score(part):
+                return True
+    return False
+
+
+def _without_empty_part(lines: dict[str, Lines], phase: Phase) -> None:
+    """The part that does not decide the board has rows only where somebody has a score on it."""
+    for part, own in lines.items():
+        if part != board_part(phase) and not any(line.scores for line in own.values()):
+            own.clear()
+
+
+def _store(board: Board, task_ids: Sequence[int], lines: list[Line]) -> None:
+    """Rank the lines of one board and write what differs from what is stored."""
+    phase, now = board.phase, timezone.now()
+    stamp = connection.ops.adapt_datetimefield_value(now)
+    table = table_of(lines, task_ids)
+    ranking = rank_table(table, tie_rule=phase.tie_rule)
+    notes = notes_of(table, ranking.task_ranks, lines, tie_rule=phase.tie_rule)
+    whole, moved = [], []
+    for line, ranks in zip(lines, ranking.rows(), strict=True):
+        if line.row is not None:
+            line.row.board, line.row.updated_at = board, now
+            for name, value in zip(OF_RANK, ranks, strict=True):
+                setattr(line.row, name, value)
+            whole.append(line.row)
+        elif (written := as_stored(ranks)) != line.stored:
+            moved.append((*written, stamp, line.pk))
+    counted = (sum(line.ranked for line in lines), len(lines), notes)
+    if board.pk is None or whole or moved or counted != (board.ranked, board.listed, board.notes):
+        board.ranked, board.listed, board.notes = counted
+        board.made_at = now
+        board.save()
+    _write(whole, moved)
+    if board.part == board_part(phase) and phase.takes_submissions:
+        places = {line.entrant_id: rank for line, rank in zip(lines, ranking.rank.tolist(), strict=True) if rank}
+        history.record(phase, places, now)
+
+
+def _write(whole: list[LeaderboardRow], moved: list[tuple[Any, ...]]) -> None:
+    fields = [*(name.removesuffix("_id") for name in OF_ENTRY), *OF_RANK, "updated_at"]
+    LeaderboardRow.objects.bulk_create(
+        whole, update_conflicts=True, unique_fields=["board", "entrant"], update_fields=fields
+    )
+    if moved:
+        with connection.cursor() as cursor:
+            cursor.executemany(WRITE_RANKS, moved)
+
+
+def recomputed(phase: Phase) -> dict[tuple[str, int], dict[str, Any]]:
+    """What the live rows of a phase should be, from scratch and the plain way: by part and entrant.
+
+    Each is a dictionary of the fields of a row that follow from the entries (`RECOMPUTED`).
+    """
+    task_ids = task_ids_of(phase)
+    found = list(standings(phase, task_ids))
+    expected: dict[tuple[str, int], dict[str, Any]] = {}
+    for part in PARTS:
+        listed = [standing for standing in found if standing.is_on(part)]
+        if part != board_part(phase) and not any(standing.has_score(part) for standing in listed):
+            continue
+        rows = {standing.entrant.pk: row_of(part, standing, task_ids) for standing in listed}
+        entries = [entry_of(row, phase, task_ids) for row in rows.values()]
+        for position, place in enumerate(rank_entries(entries, tie_rule=phase.tie_rule), start=1):
+            row = rows[place.entrant_id]
+            row.position, row.rank, row.rank_above = position, place.rank, place.rank_above
+            row.mean_rank, row.mean_score, row.task_ranks = place.mean_rank, place.mean_score, [*place.task_ranks]
+            expected[part, place.entrant_id] = values_of(row)
+    return expected
+
+
+def stored(phase: Phase) -> dict[tuple[str, int], dict[str, Any]]:
+    """The live rows of a phase in the form of `recomputed`."""
+    rows = live_rows(phase).select_related("board")
+    return {(row.board.part, row.entrant_id): values_of(row) for row in rows}
+
+
+def values_of(row: LeaderboardRow) -> dict[str, Any]:
+    """The fields of a row that follow from the entries."""
+    return {name: getattr(row, name) for name in RECOMPUTED}

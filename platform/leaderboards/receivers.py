@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from django.db.models.signals import post_save
+from django.db.models import Q
+from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
-from competitions.models import Entrant, Phase
+from competitions.models import Entrant, Phase, Task
 from leaderboards import board
+from leaderboards.entries import name_key
 from leaderboards.models import LeaderboardRow
 from submissions.models import Submission
 from submissions.signals import changed
@@ -18,20 +20,39 @@ def refresh_board(submission: Submission, **kwargs: Any) -> None:
 
     Storing a score settles the submission, which sends this signal, so a score and its rank are one step.
     """
-    board.refresh(submission.phase)
+    board.refresh(submission.phase, entrants=[submission.entrant_id])
+
+
+@receiver(post_delete, sender=Submission)
+def submission_deleted(instance: Submission, **kwargs: Any) -> None:
+    """Its entrant has another entry now, or none."""
+    phase = Phase.objects.filter(pk=instance.phase_id).first()
+    if phase is not None:
+        board.refresh_now(phase, entrants=[instance.entrant_id])
 
 
 @receiver(post_save, sender=Phase)
 def phase_edited(instance: Phase, created: bool, raw: bool = False, **kwargs: Any) -> None:
-    """Digits, feedback part or rule of ties may have changed: rows made by the old ones would be wrong."""
-    if not created and not raw and LeaderboardRow.objects.filter(phase=instance).exists():
+    """Digits, parts or a rule may have changed, or the board was frozen: rows made before would be wrong."""
+    if created or raw:
+        return
+    if instance.board == Phase.Board.FROZEN or LeaderboardRow.objects.filter(board__phase=instance).exists():
         board.refresh_now(instance)
+
+
+@receiver([post_save, post_delete], sender=Task)
+def task_edited(instance: Task, raw: bool = False, **kwargs: Any) -> None:
+    """A dataset came, left or moved: every row has other columns."""
+    if not raw and LeaderboardRow.objects.filter(board__phase=instance.phase_id).exists():
+        board.refresh_now(instance.phase)
 
 
 @receiver(post_save, sender=Entrant)
 def entrant_edited(instance: Entrant, created: bool, raw: bool = False, **kwargs: Any) -> None:
-    """Whether an entrant is ranked may have changed."""
+    """Whether an entrant is ranked may have changed, or the name."""
     if created or raw:
         return
-    for phase in Phase.objects.filter(leaderboard__entrant=instance):
-        board.refresh_now(phase)
+    LeaderboardRow.objects.filter(entrant=instance, board__is_frozen=True).update(name_key=name_key(instance.name))
+    on_it = Q(boards__rows__entrant=instance, boards__is_frozen=False)
+    for phase in Phase.objects.filter(on_it).distinct():
+        board.refresh_now(phase, entrants=[instance.pk])
