@@ -1,9 +1,30 @@
 """Competitions in the admin: their pages, people, rounds, phases and tasks."""
 
-from django.contrib import admin
+from typing import Any
 
-from accounts.admin import ModelAdmin, StackedInline, SuperusersOnly, TabularInline
-from competitions.models import Competition, Entrant, Organizer, Page, Participant, Phase, Round, Task
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from accounts.admin import ModelAdmin, ReadOnly, StackedInline, SuperusersOnly, TabularInline
+from competitions.models import (
+    AuditEntry,
+    Competition,
+    Entrant,
+    Extension,
+    HeldRole,
+    Organizer,
+    Page,
+    Participant,
+    Phase,
+    Prize,
+    PrizeClaim,
+    Round,
+    Task,
+    Team,
+    TeamMember,
+)
+from ingestion.budget import format_size, parse_size
 
 
 class OrganizerInline(SuperusersOnly, TabularInline):
@@ -25,7 +46,33 @@ class RoundInline(SuperusersOnly, TabularInline):
 class TaskInline(SuperusersOnly, TabularInline):
     model = Task
     autocomplete_fields = ("dataset",)
+    readonly_fields = ("revealed_at",)
     extra = 0
+
+
+class MemberInline(ReadOnly, TabularInline):
+    model = TeamMember
+    extra = 0
+
+
+class SizeField(forms.CharField):
+    """A number of bytes that people write and read with its unit: `8 GiB`."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """The bytes with their unit where that is exact; what was typed stays as it was."""
+        if isinstance(value, int) and parse_size(format_size(value)) == value:
+            return format_size(value)
+        return value
+
+    def clean(self, value: Any) -> int | None:
+        """The number of bytes, or None for none."""
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return int(parse_size(text))
+        except ValueError as problem:
+            raise forms.ValidationError(str(problem)) from problem
 
 
 @admin.register(Competition)
@@ -35,8 +82,14 @@ class CompetitionAdmin(SuperusersOnly, ModelAdmin):
     list_select_related = ("created_by",)
     search_fields = ("slug", "title")
     prepopulated_fields = {"slug": ("title",)}
-    autocomplete_fields = ("created_by",)
+    readonly_fields = ("created_by", "created_at", "queue_paused_at")
     inlines = (OrganizerInline, RoundInline, PageInline)
+
+    def save_model(self, request: HttpRequest, obj: Competition, form: Any, change: bool) -> None:
+        """Whoever makes a competition is kept as its maker."""
+        if not change:
+            obj.created_by = request.user  # type: ignore[assignment]
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(Round)
@@ -53,7 +106,16 @@ class PhaseAdmin(SuperusersOnly, ModelAdmin):
     list_select_related = ("round__competition", "parent")
     search_fields = ("title", "round__competition__slug")
     autocomplete_fields = ("round", "parent")
+    readonly_fields = ("released_at",)
     inlines = (TaskInline,)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Memory is typed with its unit."""
+        if db_field.name == "memory_bytes":
+            return SizeField(
+                label="Memory", required=False, help_text="With a unit, such as 8 GiB. Empty: all of the worker's."
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
 
 @admin.register(Participant)
@@ -67,8 +129,55 @@ class ParticipantAdmin(SuperusersOnly, ModelAdmin):
 
 @admin.register(Entrant)
 class EntrantAdmin(SuperusersOnly, ModelAdmin):
-    list_display = ("name", "competition", "user", "is_baseline", "held_a_role", "created_at")
+    """Who competes. Persons and teams come by their actions; a name, and what is a baseline, can be set."""
+
+    list_display = ("name", "competition", "user", "team", "is_baseline", "held_a_role", "created_at")
     list_filter = ("competition", "is_baseline", "held_a_role")
-    list_select_related = ("competition", "user")
+    list_select_related = ("competition", "user", "team")
     search_fields = ("name", "user__username")
     autocomplete_fields = ("user", "competition")
+    readonly_fields = ("team", "held_a_role", "created_at")
+
+
+@admin.register(Team)
+class TeamAdmin(ReadOnly, ModelAdmin):
+    list_display = ("name", "competition", "created_at")
+    list_filter = ("competition",)
+    search_fields = ("name",)
+    inlines = (MemberInline,)
+
+
+@admin.register(HeldRole)
+class HeldRoleAdmin(ReadOnly, ModelAdmin):
+    list_display = ("user", "competition")
+    list_filter = ("competition",)
+    list_select_related = ("user", "competition")
+
+
+@admin.register(Extension)
+class ExtensionAdmin(ReadOnly, ModelAdmin):
+    list_display = ("entrant", "phase", "closes_at", "why", "given_by", "given_at")
+    list_filter = ("phase__round__competition",)
+    list_select_related = ("entrant", "phase", "given_by")
+
+
+@admin.register(Prize)
+class PrizeAdmin(SuperusersOnly, ModelAdmin):
+    list_display = ("title", "place", "phase")
+    list_filter = ("phase__round__competition",)
+    list_select_related = ("phase",)
+
+
+@admin.register(PrizeClaim)
+class PrizeClaimAdmin(ReadOnly, ModelAdmin):
+    list_display = ("entrant", "phase", "state", "updated_at")
+    list_filter = ("state", "phase__round__competition")
+    list_select_related = ("entrant", "phase")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly, ModelAdmin):
+    list_display = ("at", "competition", "user", "action", "text")
+    list_filter = ("action", "competition")
+    list_select_related = ("competition", "user")
+    search_fields = ("text",)

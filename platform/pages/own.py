@@ -8,11 +8,17 @@ from django.db.models import Prefetch, QuerySet
 
 from competitions.models import Phase
 from competitions.policy import known_tasks
+from pages.curve_plot import Plot, draw
+from submissions.curves import curves
 from submissions.dispatch import queue_positions
 from submissions.models import Attempt, Run, RunState, Submission
 from submissions.public import RunView, run_view, submission_state
 
-RUNS = Run.objects.order_by("order", "id").select_related("task", "dataset_version", "built_image").prefetch_related("scores")
+RUNS = (
+    Run.objects.order_by("order", "id")
+    .select_related("task", "dataset_version", "built_image")
+    .prefetch_related("scores")
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,7 @@ class ShownRun:
     elapsed: float | None
     advice: str
     attempts: list[Attempt]
+    plot: Plot | None
 
     @property
     def state_label(self) -> str:
@@ -93,6 +100,7 @@ def shown_runs(
     """Every run of a submission loaded by `with_runs`, with all that its page shows."""
     [views] = _views([submission], sees_hidden, now)
     positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
+    drawn = curves([run for run, _ in views], sees_hidden=sees_hidden, now=now)
     attempts: dict[int, list[Attempt]] = {}
     if sees_attempts:
         for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
@@ -105,6 +113,7 @@ def shown_runs(
             _elapsed(run, view, now) if may_see_log else view.wall_seconds,
             advice(view, submission.phase) if may_see_log else "",
             attempts.get(run.pk, []),
+            draw(drawn.get(run.pk, [])),
         )
         for run, view in views
     ]
