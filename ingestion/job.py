@@ -36,7 +36,9 @@ class Damaged(Exception):
 
 
 class Job:
-    """One attempt, from the claim to the report."""
+    """One attempt at a run, from the claim to the report. `kind` is what the protocol calls it."""
+
+    kind = "run"
 
     def __init__(
         self,
@@ -51,7 +53,8 @@ class Job:
     ) -> None:
         self.claimed, self.site, self.sandbox, self.capacity = claimed, site, sandbox, capacity
         self.owner, self.cpus = owner, cpus
-        self.path = f"runs/{claimed['run']}"
+        self.path = f"{self.kind}s/{claimed[self.kind]}"
+        self.name = f"{self.kind} {claimed[self.kind]}"
         self.credentials = {"attempt": claimed["attempt"], "secret": claimed["secret"]}
         self.grace = float(claimed.get("lease_grace_seconds") or GRACE_SECONDS)
         self.stop = threading.Event()
@@ -62,7 +65,7 @@ class Job:
         self._clock = clock
         self._heard_at = clock()
         self._hurry = threading.Event()
-        self._silence = Thinned(lambda text: log.warning("run %s: %s", claimed["run"], text), clock)
+        self._silence = Thinned(lambda text: log.warning("%s: %s", self.name, text), clock)
 
     def release(self) -> None:
         """Stop, because the worker stops; the site gives the run to another."""
@@ -76,26 +79,29 @@ class Job:
             try:
                 self._run(folder, datasets)
             except (Gone, SiteError) as problem:
-                log.warning("run %s: %s", self.claimed["run"], problem)
+                log.warning("%s: %s", self.name, problem)
                 self._report_failure(str(problem))
             except Damaged as problem:
                 self._report_failure(str(problem))
             except Exception:
-                log.exception("run %s failed at this worker", self.claimed["run"])
+                log.exception("%s failed at this worker", self.name)
                 self._report_failure("The worker failed while it handled the run.")
 
     def _run(self, folder: Path, datasets: DatasetCache) -> None:
-        wanted, archive = self.claimed["dataset"], self.claimed["archive"]
-        path = self._insist(
-            lambda: self.site.download(archive["url"], folder / "archive.zip", sha256=archive["sha256"])
-        )
-        with datasets.dataset(wanted, self._download_dataset) as dataset:
+        path = self._archive(folder)
+        with datasets.dataset(self.claimed["dataset"], self._download_dataset) as dataset:
             request = self._request(dataset, path, folder)
             result = runner.run(request, stop=self.stop, progress=self._keep)
             if result.status == "failed" and not self.stop.is_set():
                 self._blame_nobody_for_damage(path, datasets)
         if not self.lost:
             self._report(result, folder)
+
+    def _archive(self, folder: Path) -> Path:
+        wanted = self.claimed["archive"]
+        return self._insist(
+            lambda: self.site.download(wanted["url"], folder / "archive.zip", sha256=wanted["sha256"])
+        )
 
     def _download_dataset(self, url: str, target: Path) -> Path:
         digest = self.claimed["dataset"]["sha256"]
@@ -154,18 +160,8 @@ class Job:
 
     def beat_once(self) -> None:
         """Say how the run does and hear whether it is cancelled, or given to somebody else."""
-        now = self.progress
-        body: dict[str, Any] = dict(self.credentials)
-        if now is not None:
-            body |= {
-                "started": True,
-                "wall_seconds": now.wall_seconds,
-                "cpu_seconds": now.cpu_seconds,
-                "memory_bytes": int(now.memory_bytes),
-                "log_tail": now.log_tail[-TAIL:],
-            }
         try:
-            answer = self.site.call(f"{self.path}/heartbeat", body)
+            answer = self.site.call(f"{self.path}/heartbeat", {**self.credentials, **self._said()})
         except (Gone, WrongToken):
             # The site gave the run to somebody else, or wants nothing of this worker: whatever we have is late.
             self._lose()
@@ -176,9 +172,26 @@ class Job:
         else:
             self._heard_at = self._clock()
             self._silence.over("the site hears heartbeats again")
-            if answer["cancel"]:
-                self.cancelled = True
-                self.stop.set()
+            self._hear(answer)
+
+    def _said(self) -> dict[str, Any]:
+        """How the run does, for a heartbeat."""
+        now = self.progress
+        if now is None:
+            return {}
+        return {
+            "started": True,
+            "wall_seconds": now.wall_seconds,
+            "cpu_seconds": now.cpu_seconds,
+            "memory_bytes": int(now.memory_bytes),
+            "log_tail": now.log_tail[-TAIL:],
+        }
+
+    def _hear(self, answer: dict[str, Any]) -> None:
+        """Do what the site's answer to a heartbeat asks."""
+        if answer["cancel"]:
+            self.cancelled = True
+            self.stop.set()
 
     def _lose(self) -> None:
         self.lost = True
@@ -250,7 +263,7 @@ class Job:
         try:
             self._send(status)
         except (Gone, SiteError) as problem:
-            log.warning("run %s could not be reported: %s", self.claimed["run"], problem)
+            log.warning("%s could not be reported: %s", self.name, problem)
 
     def _upload(self, path: Path, name: str) -> None:
         """Send one file; a link is asked for anew each time, because it lives for minutes only."""

@@ -86,6 +86,7 @@ class ReadinessRequest:
     image: str | None = None
     seed: int = 0
     owner: str = "podium"
+    cpus: str | None = None
     traits: Sequence[Trait] = TRAITS
 
 
@@ -176,6 +177,7 @@ def check_trait(
             seed=request.seed,
             image=request.image,
             owner=request.owner,
+            cpus=request.cpus,
         ),
         stop=stop,
         progress=progress,

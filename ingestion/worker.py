@@ -26,6 +26,7 @@ from celery import signals as celery_signals
 
 from ingestion.broker import broker_options
 from ingestion.budget import Capacity, parse_size
+from ingestion.check_job import CheckJob
 from ingestion.dataset_cache import DEFAULT_LIMIT, DatasetCache
 from ingestion.image_names import allowed_images
 from ingestion.job import Job
@@ -148,7 +149,7 @@ class ComputeWorker:
         while not self.stopping.is_set():
             asked_at = time.monotonic()
             try:
-                run_id = self.site.call("next", {"wait_seconds": ASK_SECONDS})["run"]
+                answer = self.site.call("next", {"wait_seconds": ASK_SECONDS})
             except WrongToken as problem:
                 self.dismiss(str(problem))
                 continue
@@ -158,14 +159,16 @@ class ComputeWorker:
                 continue
             silence.over("the site answers again")
             pauses = growing(PAUSE_SECONDS)
-            if run_id is None:
+            kind = "run" if answer["run"] is not None else "check"
+            number = answer.get(kind)
+            if number is None:
                 # A site that lets too many wait answers at once.
                 self.stopping.wait(max(0.0, PAUSE_SECONDS - (time.monotonic() - asked_at)))
-            elif not self.take(run_id):
+            elif not self.take(number, kind):
                 self.stopping.wait(PAUSE_SECONDS)
 
-    def take(self, run_id: int) -> bool:
-        """Claim a run and do it; a run that is not to be had is somebody else's. Returns whether it was ours."""
+    def take(self, number: int, kind: str = "run") -> bool:
+        """Claim a run, or a check of readiness, and do it; returns whether it was to be had."""
         if self.stopping.is_set():
             return False
         # Taken before the claim, as the folder is: where there is no room, the run stays for others.
@@ -173,13 +176,13 @@ class ComputeWorker:
         if share is None:
             return False
         try:
-            folder = Path(tempfile.mkdtemp(prefix=f"run-{run_id}-", dir=self.runs))
+            folder = Path(tempfile.mkdtemp(prefix=f"{kind}-{number}-", dir=self.runs))
         except OSError as problem:
             share.release()
-            log.error("there is no room for run %s: %s", run_id, problem)
+            log.error("there is no room for %s %s: %s", kind, number, problem)
             return False
         try:
-            return self._do(run_id, folder, share)
+            return self._do(kind, number, folder, share)
         finally:
             self.job = None
             shutil.rmtree(folder, ignore_errors=True)
@@ -199,17 +202,19 @@ class ComputeWorker:
             self._full.over("cores and memory are free again")
         return share
 
-    def _do(self, run_id: int, folder: Path, share: Share) -> bool:
+    def _do(self, kind: str, number: int, folder: Path, share: Share) -> bool:
+        name = f"{kind} {number}"
         try:
-            claimed = self.site.call(f"runs/{run_id}/claim", {})
+            claimed = self.site.call(f"{kind}s/{number}/claim", {})
         except Gone as answer:
-            log.info("run %s: %s", run_id, answer)
+            log.info("%s: %s", name, answer)
             return False
         except SiteError as problem:
-            log.warning("run %s was not claimed: %s", run_id, problem)
+            log.warning("%s was not claimed: %s", name, problem)
             return False
-        log.info("run %s claimed, attempt %s", run_id, claimed["attempt"])
-        job = Job(
+        log.info("%s claimed, attempt %s", name, claimed["attempt"])
+        make = CheckJob if kind == "check" else Job
+        job = make(
             claimed,
             site=self.site,
             sandbox=self.sandbox,
@@ -271,6 +276,10 @@ def make_app(worker: ComputeWorker, *, broker_url: str, folder: Path) -> Celery:
     @app.task(name="ingestion.run")  # type: ignore[untyped-decorator]
     def run(run_id: int) -> None:
         worker.take(int(run_id))
+
+    @app.task(name="ingestion.check")  # type: ignore[untyped-decorator]
+    def check(check_id: int) -> None:
+        worker.take(int(check_id), "check")
 
     @celery_signals.worker_shutting_down.connect(weak=False)  # type: ignore[untyped-decorator]
     def stop(**kwargs: Any) -> None:
