@@ -45,8 +45,17 @@ class Frame:
 
     @cached_property
     def submit_phases(self) -> list[Phase]:
-        """The phases that take submissions now."""
-        return [phase for phase in self.phases if phase.takes_submissions and phase.is_open(self.now)]
+        """The phases that take submissions of this person now, also in extra time that was given to them."""
+        extended = set()
+        if self.viewer.entrant is not None:
+            given = self.viewer.entrant.extensions.filter(closes_at__gt=self.now)
+            extended = set(given.values_list("phase", flat=True))
+        return [
+            phase
+            for phase in self.phases
+            if phase.takes_submissions
+            and (phase.is_open(self.now) or (phase.pk in extended and phase.has_begun(self.now)))
+        ]
 
     @cached_property
     def viewer(self) -> policy.Viewer:

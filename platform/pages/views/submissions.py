@@ -11,7 +11,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
 from competitions.models import Entrant, Phase
-from pages import frame, own
+from pages import forward, frame, own
 from pages.answers import as_stranger_file, tells_refusals
 from pages.text import plain_log
 from submissions import actions, policy
@@ -39,6 +39,9 @@ def list_context(shown: frame.Frame, request: HttpRequest) -> dict[str, object]:
         most_bytes=settings.MAX_ARCHIVE_BYTES,
         quotas=[(open_phase, _quota(open_phase, entrant, shown)) for open_phase in shown.submit_phases],
         chosen=phase,
+        standings=forward.standings(shown.phases, entrant, shown.now),
+        blind_next=forward.feeds_blind_phases(shown.phases, shown.submit_phases),
+        drops_code=request.POST.get("drops_code") == "1",
     )
 
 

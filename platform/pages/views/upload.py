@@ -90,6 +90,7 @@ def _received(request: HttpRequest, shown: frame.Frame, begun_at: dt.datetime) -
             filename=upload.name or "submission.zip",
             comment=request.POST.get("comment", ""),
             begun_at=begun_at,
+            drops_code=request.POST.get("drops_code") == "1",
         )
     except Refused as refused:
         return told(request, shown, refused)

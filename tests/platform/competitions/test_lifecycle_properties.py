@@ -97,7 +97,7 @@ def test_a_step_depends_only_on_what_competes_and_never_takes_what_still_runs(fo
     step, taken = handover_step(found, counts=counts, extended_until=until, now=NOW)
     competing = [entry for entry in found if entry.competes]
     assert (step, taken) == handover_step(competing[::-1], counts=counts, extended_until=until, now=NOW)
-    if NOW < until:
+    if until > NOW:
         assert step is Step.WAIT
     elif not competing:
         assert step is Step.NOTHING
