@@ -28,7 +28,7 @@ CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 
 INSTALLED_APPS = [
     "pages",  # first, so that its templates win over those of allauth and the admin
-    "django.contrib.admin",
+    "accounts.apps.OperatorsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -192,6 +192,9 @@ MAX_ATTEMPTS = 3
 REST_OF_A_FAILED_WORKER = timedelta(seconds=30)
 TRANSFER_SECONDS = 600  # how long a worker's upload and download links live
 WORKER_ALIVE = timedelta(seconds=45)
+READINESS_SECONDS = env.float("PODIUM_READINESS_SECONDS", default=20.0)  # for each dataset of a readiness check
+READINESS_A_DAY = 10  # checks that an entrant may ask for
+READINESS_WAIT = timedelta(days=1)  # a check that no worker had time for is given up
 
 SANDBOX_IMAGE = env.str("PODIUM_SANDBOX_IMAGE", default="podium-sandbox:latest")
 try:
