@@ -6,7 +6,8 @@ import pytest
 
 from ingestion import worker as worker_module
 from ingestion.budget import Capacity
-from ingestion.site import Gone, SiteError
+from ingestion.sandbox import cpus
+from ingestion.site import Gone, SiteError, Unreachable, WrongToken
 from ingestion.worker import ComputeWorker, FolderInUse
 
 
@@ -44,6 +45,7 @@ class FakeJob:
 
     def __init__(self, claimed, **kwargs):
         self.released, self.released_when_done = False, None
+        self.cpus = kwargs["cpus"]
         FakeJob.made.append(self)
 
     def release(self):
@@ -57,13 +59,14 @@ class FakeJob:
 def make_worker(tmp_path, monkeypatch):
     FakeJob.made.clear()
     monkeypatch.setattr(worker_module, "Job", FakeJob)
+    monkeypatch.setattr(cpus, "LOCKS", tmp_path)
     made = []
 
     def make(site):
         worker = ComputeWorker(
             site=site,
             sandbox=FakeSandbox(),
-            capacity=Capacity(cores=1, memory_bytes=2**30),
+            machine=Capacity(cores=1, memory_bytes=2**30),
             folder=tmp_path / "local",
         )
         made.append(worker)
@@ -150,10 +153,72 @@ def test_it_does_not_hammer_a_site_that_lets_nobody_wait(make_worker, monkeypatc
 
 
 def test_a_token_that_the_site_does_not_know_is_told_in_one_sentence(monkeypatch, tmp_path, capsys):
-    refusal = SiteError("The site does not know this worker's token, or it was revoked.")
+    refusal = WrongToken("The site does not know this worker's token, or it was revoked.")
     monkeypatch.setattr(worker_module, "Site", lambda url, token: FakeSite(announce=refusal))
     monkeypatch.setattr(worker_module, "choose_sandbox", lambda image: FakeSandbox())
+    monkeypatch.setattr(worker_module.signal, "signal", lambda *arguments: None)
     monkeypatch.setenv("PODIUM_WORKER_TOKEN", "wrong")
     monkeypatch.setenv("PODIUM_HOME", str(tmp_path))
-    assert worker_module.main() == 1
+    assert worker_module.main() == worker_module.NOT_AGAIN
     assert capsys.readouterr().err.strip().splitlines()[-1] == str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PODIUM_WORKER_TOKEN", "", "worker_token NAME"),
+        ("PODIUM_URL", "podium.example.org", "no address of a site"),
+        ("PODIUM_WORKER_SLOTS", "two", "how many runs share this machine"),
+        ("PODIUM_WORKER_SLOTS", "100000", "cannot share"),
+        ("PODIUM_CACHE_SIZE", "much", "is not a size"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_told_in_one_sentence(monkeypatch, tmp_path, capsys, name, value, told):
+    monkeypatch.setattr(worker_module, "choose_sandbox", lambda image: FakeSandbox())
+    monkeypatch.setenv("PODIUM_WORKER_TOKEN", "token")
+    monkeypatch.setenv("PODIUM_HOME", str(tmp_path))
+    monkeypatch.setenv(name, value)
+    assert worker_module.main() == worker_module.NOT_AGAIN
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert told in line
+
+
+def test_it_announces_what_a_run_gets_and_what_the_machine_has(make_worker):
+    site = FakeSite()
+    make_worker(site).announce()
+    body = site.calls[0][1]
+    assert (body["cores"], body["memory_bytes"]) == (1, int(0.8 * 2**30))
+    assert (body["machine_cores"], body["machine_memory_bytes"]) == (1, 2**30)
+
+
+def test_it_claims_nothing_while_another_worker_of_the_machine_has_the_cores(make_worker):
+    site = FakeSite()
+    worker = make_worker(site)
+    worker.prepare()
+    memory = worker.machine.for_a_run().memory_bytes
+    other = cpus.take_share(cores=1, memory=memory, of_memory=memory)
+    assert not worker.take(1)
+    assert not [path for path, _ in site.calls if path.endswith("claim")]
+    other.release()
+    site.answers["claim"] = {"run": 1, "attempt": 1, "secret": "x"}
+    assert worker.take(1)
+    assert FakeJob.made[0].cpus is not None
+    assert cpus.take_share(cores=1, memory=memory, of_memory=memory), "after the run they are free again"
+
+
+def test_a_worker_whose_token_is_revoked_stops_for_good(make_worker, monkeypatch):
+    ended = []
+    monkeypatch.setattr(worker_module.os, "kill", lambda pid, number: ended.append(number))
+    worker = make_worker(FakeSite(next=WrongToken("revoked")))
+    worker.prepare()
+    worker.keep_asking()
+    assert worker.dismissed and worker.stopping.is_set() and len(ended) == 1
+
+
+def test_it_waits_for_a_site_that_is_not_there_yet_with_growing_pauses(make_worker, monkeypatch):
+    answers = iter([Unreachable("nobody answers")] * 4 + [{"worker": "one"}])
+    worker = make_worker(FakeSite(announce=lambda: next(answers)))
+    waited = []
+    monkeypatch.setattr(worker.stopping, "wait", waited.append)
+    assert worker_module.wait_for_site(worker) == {"worker": "one"}
+    assert waited == [1, 2, 4, 8]
