@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ingestion.program.info import TASKS, find_name, read_feature_types, read_info
-from ingestion.program.text import DataError, Triplets, blocks, read_dense, read_sparse
+from ingestion.program.pieces import beginning
+from ingestion.program.text import DataError, Triplets, read_dense, read_sparse
 
 PARTS = ("train", "valid", "test")
 LAYOUTS = ("dense", "sparse", "sparse_binary")
@@ -32,10 +33,10 @@ def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
         path = folder / f"{stem}.data"
         if not path.is_file():
             continue
-        block = next(blocks(path), b"")
-        lines = block.split(b"\n")[:200]
-        if any(b":" in line for line in lines) or b":" in block:
+        start = beginning(path)
+        if b":" in start:
             return "sparse"
+        lines = start.split(b"\n", 200)[:200]
         widths = {len(line.split()) for line in lines if line.strip()}
         only_indices &= all(token.isdigit() for line in lines for token in line.split())
         equal_lines &= widths <= {info.get("feat_num")} if info.get("is_sparse") else len(widths) <= 1
@@ -63,8 +64,9 @@ def to_csr(triplets: Triplets, rows: int | None = None) -> Any:
     from scipy.sparse import csr_matrix  # takes half a second to load, which dense data need not spend
 
     starts = triplets.starts
-    while rows is not None and len(starts) - 1 > rows and starts[-1] == starts[-2]:
-        starts = starts[:-1]
+    if rows is not None:
+        filled = int(np.searchsorted(starts, starts[-1]))
+        starts = starts[: max(filled, rows) + 1]
     return csr_matrix((triplets.values, triplets.indices, starts), shape=(len(starts) - 1, triplets.columns))
 
 

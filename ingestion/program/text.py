@@ -1,32 +1,23 @@
-"""Reading the AutoML text layouts: a fast vectorised path, and a slow one that finds the place of an error.
+"""Reading the AutoML text layouts: a fast way for what is in order, a slow one that finds the place of an error.
 
 Nothing newer than Python 3.9 and numpy 1.22 is used here.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-_BLOCK = 8 * 1024 * 1024
-_SPACES = b" \t\r\v\f\n"
-_IS_SPACE = np.zeros(256, dtype=bool)
-_IS_SPACE[list(_SPACES)] = True
-_NEWLINE = 10
-_COLON = 58
+from ingestion.program.numbers import Converter, Numbers, is_number
+from ingestion.program.pieces import DataError, Growing, converted, pieces, show
 
+__all__ = ["MOST_FEATURES", "DataError", "Triplets", "read_dense", "read_sparse", "show"]
 
-class DataError(Exception):
-    """A data file is at fault: `place` says which file and line, `message` what is wrong there."""
-
-    def __init__(self, place: str, message: str) -> None:
-        super().__init__(f"{place}: {message}" if place else message)
-        self.place = place
-        self.message = message
+# Empty lines are rows of a sparse dataset; a file of nothing else must not become an array many times its size.
+MOST_ROWS = 100_000_000
+MOST_FEATURES = 10_000_000
 
 
 class Triplets(NamedTuple):
@@ -38,78 +29,7 @@ class Triplets(NamedTuple):
     columns: int
 
 
-def blocks(path: Path) -> Iterator[bytes]:
-    """The file in pieces of some megabytes that end at line ends, without a byte order mark.
-
-    A file whose only line ends are carriage returns (old Mac) is read as if they were newlines.
-    """
-    with path.open("rb") as file:
-        block = file.read(_BLOCK)
-        if block.startswith(b"\xef\xbb\xbf"):
-            block = block[3:]
-        old_mac = b"\n" not in block and b"\r" in block.rstrip(_SPACES)
-        rest: list[bytes] = []
-        while block:
-            if old_mac:
-                block = block.replace(b"\r", b"\n")
-            cut = block.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*rest, block[:cut]])
-                rest = [block[cut:]] if cut < len(block) else []
-            else:
-                rest.append(block)
-            block = file.read(_BLOCK)
-        if rest:
-            yield b"".join(rest)
-
-
-def _tokens(block: bytes) -> tuple[Any, Any, Any]:
-    """(bytes as uint8, start positions of tokens, positions of newlines)."""
-    raw = np.frombuffer(block, dtype=np.uint8)
-    space = _IS_SPACE[raw]
-    begins = ~space
-    begins[1:] &= space[:-1]
-    return raw, np.flatnonzero(begins), np.flatnonzero(raw == _NEWLINE)
-
-
-def _numbers(block: bytes, expected: int) -> Any | None:
-    """The block's numbers, or None unless there are exactly `expected` and nothing else."""
-    if expected == 0:
-        return np.empty(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # older numpy warns where newer numpy raises
-        try:
-            values = np.fromstring(block, dtype=np.float64, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return None
-    # "1.2.3" reads as two numbers: only an equal count proves that each token is one number.
-    return values if values.size == expected else None
-
-
-def _per_line(starts: Any, newlines: Any, size: int) -> Any:
-    """Number of tokens on each line of a block; an unended last line counts when it holds something."""
-    ends = newlines
-    if size and (not newlines.size or newlines[-1] != size - 1):
-        ends = np.append(newlines, size)
-    counts = np.diff(np.searchsorted(starts, ends), prepend=0)
-    if ends.size > newlines.size and counts[-1] == 0:
-        counts = counts[:-1]
-    return counts
-
-
-def show(token: bytes) -> str:
-    """A token for an error message: printable and short."""
-    text = token.decode("utf-8", "replace")
-    return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def is_number(token: bytes) -> bool:
-    """Whether the token is one number as data files may hold them (NaN and infinities included)."""
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return b"_" not in token
+# Dense ----------------------------------------------------------------------------------------------------------
 
 
 def read_dense(path: Path, columns: int | None = None) -> Any:
@@ -118,108 +38,156 @@ def read_dense(path: Path, columns: int | None = None) -> Any:
     Blank lines are passed over. `columns` is the width that is asked for; without it the first line decides.
     Raises DataError naming file, line and token (or the number of values) for text and ragged lines.
     """
-    parts = []
-    line = 0
-    for block in blocks(path):
-        _, starts, newlines = _tokens(block)
-        counts = _per_line(starts, newlines, len(block))
-        filled = counts[counts > 0]
-        if filled.size and columns is None:
+    values = Growing(np.float64)
+    lines = width = 0  # lines that ended, and the numbers since
+    for piece, found in converted(path, Converter.dense):
+        if found is None:
+            raise _dense_fault(path.name, piece, lines, width, columns)
+        widths = np.diff(found.newlines, prepend=-width, append=found.values.size)
+        filled = widths[:-1][widths[:-1] > 0]
+        if columns is None and filled.size:
             columns = int(filled[0])
-        values = _numbers(block, int(starts.size)) if bool((filled == columns).all()) else None
-        if values is None:
-            _explain_dense(path, block, line, columns or 0)
-        else:
-            parts.append(values.reshape(-1, columns or 1))
-        line += int(counts.size)
-    if not parts:
-        return np.empty((0, columns or 0))
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if not bool((filled == columns).all()):
+            raise _dense_fault(path.name, piece, lines, width, columns)
+        values.extend(found.values)
+        lines += int(found.newlines.size)
+        width = int(widths[-1])
+    columns = width if columns is None else columns
+    if width and width != columns:
+        raise _wrong_width(f"{path.name} line {lines + 1}", width, columns)
+    return values.taken().reshape(-1, columns) if values.size else np.empty((0, columns))
 
 
-def _explain_dense(path: Path, block: bytes, line: int, columns: int) -> None:
-    for number, text in enumerate(block.split(b"\n"), start=line + 1):
+def _dense_fault(name: str, piece: bytes, lines: int, width: int, columns: int | None) -> DataError:
+    """What is wrong in a piece before which `lines` lines and `width` numbers of another were right."""
+    texts = piece.split(b"\n")
+    for number, text in enumerate(texts, start=1):
         tokens = text.split()
         for token in tokens:
             if not is_number(token):
                 hint = "; values are separated by blanks" if b"," in token or b";" in token else ""
                 hint = hint or ("; is this a sparse file?" if b":" in token else "")
-                raise DataError(f"{path.name} line {number}", f"{show(token)} is not a number{hint}")
-        if tokens and len(tokens) != columns:
-            few = "1 value" if len(tokens) == 1 else f"{len(tokens)} values"
-            raise DataError(f"{path.name} line {number}", f"{few}, {columns} are expected")
-    raise DataError(path.name, f"a line after line {line} cannot be read as numbers")
+                return DataError(f"{name} line {lines + number}", f"{show(token)} is not a number{hint}")
+        width += len(tokens)
+        columns = width if columns is None and width and number < len(texts) else columns
+        if width and width != columns and number < len(texts):
+            return _wrong_width(f"{name} line {lines + number}", width, columns or 0)
+        width = 0
+    return DataError(name, f"a line after line {lines} cannot be read as numbers")
+
+
+def _wrong_width(place: str, width: int, columns: int) -> DataError:
+    few = "1 value" if width == 1 else f"{width} values"
+    return DataError(place, f"{few}, {columns} are expected")
+
+
+# Sparse ---------------------------------------------------------------------------------------------------------
 
 
 def read_sparse(path: Path, columns: int, binary: bool = False) -> Triplets:
     """CSR parts of a file of `index:value` entries, or of indices alone when `binary`.
 
-    Indices are 1-based; each line is a row and an empty line is a row of zeros. Raises DataError naming
-    file, line and token for text, index 0, an index past `columns`, or an index given twice in a line.
+    Indices are 1-based in the file and come out sorted; each line is a row, an empty line a row of zeros. Raises
+    DataError naming file, line and token for text, index 0, an index past `columns`, or one given twice in a line.
     """
-    values, indices, counts = [], [], []
-    line = 0
-    for block in blocks(path):
-        raw, starts, newlines = _tokens(block)
-        per_line = _per_line(starts, newlines, len(block))
-        entries = _entries(block, raw, starts, binary)
-        if entries is None or not _in_order(entries[0], per_line, columns):
-            entries = _slow_sparse(path, block, line, columns, binary)
-        indices.append(entries[0].astype(np.int64) - 1)
-        values.append(entries[1])
-        counts.append(per_line)
-        line += int(per_line.size)
-    starts_of_rows = np.concatenate([[0], np.cumsum(np.concatenate([*counts, np.empty(0, dtype=np.int64)]))])
-    kind = np.int32 if max(columns, int(starts_of_rows[-1])) < 2**31 else np.int64
-    return Triplets(
-        np.concatenate([*values, np.empty(0)]),
-        np.concatenate([*indices, np.empty(0, dtype=np.int64)]).astype(kind),
-        starts_of_rows.astype(kind),
-        columns,
-    )
+    # Two bytes are the least that an entry takes.
+    kind = np.int32 if max(columns, path.stat().st_size // 2 + 1) < 2**31 else np.int64
+    values, indices, starts = Growing(np.float64), Growing(kind), Growing(kind)
+    method = Converter.sparse_binary if binary else Converter.sparse
+    starts.extend([0])
+    row_start = 0
+    across = set()  # rows of which a part was in the piece before
+
+    def convert(converter: Converter, piece: bytes) -> Numbers | None:
+        found = method(converter, piece)
+        return None if found is None or not _is_in_range(found.indices, columns) else _sorted(found)
+
+    for piece, found in converted(path, convert):
+        row = starts.size - 1
+        found = _sorted(_read_slowly(path.name, piece, row, columns, binary)) if found is None else found
+        _refuse_twice(path, row, found.newlines, found.indices)
+        if values.size > row_start:
+            across.add(row)
+        if found.newlines.size:
+            row_start = values.size + int(found.newlines[-1])
+        starts.extend(values.size + found.newlines)
+        values.extend(found.values)
+        indices.extend(found.indices - 1)
+        if starts.size > MOST_ROWS:
+            raise DataError(path.name, f"has more than {MOST_ROWS} lines")
+    if values.size > row_start:
+        starts.extend([values.size])
+    triplets = Triplets(values.taken(), indices.taken(), starts.taken(), columns)
+    for row in sorted(across):
+        _sort_row(path, triplets, row)
+    return triplets
 
 
-def _entries(block: bytes, raw: Any, starts: Any, binary: bool) -> tuple[Any, Any] | None:
-    """(1-based indices, values) of a block, or None where it is not written as it should be."""
-    if binary:
-        numbers = _numbers(block, int(starts.size))
-        return None if numbers is None else (numbers, np.ones(starts.size))
-    colons = np.flatnonzero(raw == _COLON)
-    if colons.size != starts.size:
-        return None
-    if not starts.size:
-        return np.empty(0), np.empty(0)
-    # One colon in each token, with a character on both sides.
-    owners = np.searchsorted(starts, colons, side="right")
-    if not bool((owners == np.arange(1, starts.size + 1)).all()) or colons[-1] + 1 >= raw.size:
-        return None
-    if bool((colons == starts).any()) or bool(_IS_SPACE[raw[colons + 1]].any()):
-        return None
-    numbers = _numbers(block.replace(b":", b" "), 2 * int(starts.size))
-    return None if numbers is None else (numbers[0::2], numbers[1::2])
+def _is_in_range(indices: Any, columns: int) -> bool:
+    return not indices.size or (int(indices.min()) >= 1 and int(indices.max()) <= columns)
 
 
-def _in_order(indices: Any, per_line: Any, columns: int) -> bool:
-    """Whether indices are whole, in range and rising along each line (so none is given twice)."""
-    if not indices.size:
-        return True
-    if not bool((indices == np.floor(indices)).all()) or indices.min() < 1 or indices.max() > columns:
-        return False
-    firsts = np.cumsum(per_line) - per_line
-    rising = np.empty(indices.size, dtype=bool)
-    rising[1:] = indices[1:] > indices[:-1]
-    rising[firsts[per_line > 0]] = True
-    return bool(rising.all())
+def _rises(newlines: Any, indices: Any) -> Any:
+    """For each entry whether its index is above the one before it, where that is in the same line."""
+    rises = np.empty(indices.size, dtype=bool)
+    rises[:1] = True
+    np.greater(indices[1:], indices[:-1], out=rises[1:])
+    rises[newlines[newlines < indices.size]] = True
+    return rises
 
 
-def _slow_sparse(path: Path, block: bytes, line: int, columns: int, binary: bool) -> tuple[Any, Any]:
-    """Read line by line: sorts unordered indices, and names the place of what is wrong."""
+def _sorted(found: Numbers) -> Numbers:
+    """The same with the indices of each line in order."""
+    if bool(_rises(found.newlines, found.indices).all()):
+        return found
+    lines = np.searchsorted(found.newlines, np.arange(found.indices.size), side="right")
+    order = np.lexsort((found.indices, lines))
+    return found._replace(values=found.values[order], indices=found.indices[order])
+
+
+def _refuse_twice(path: Path, row: int, newlines: Any, indices: Any) -> None:
+    """Raise DataError where a line of sorted entries, counted from `row` on, has an index twice."""
+    falls = np.flatnonzero(~_rises(newlines, indices))
+    if falls.size:
+        line = row + 1 + int(np.searchsorted(newlines, falls[0], side="right"))
+        raise _twice(path, line, int(indices[falls[0]]))
+
+
+def _sort_row(path: Path, triplets: Triplets, row: int) -> None:
+    """Sort one row in place."""
+    begin, end = int(triplets.starts[row]), int(triplets.starts[row + 1])
+    indices, values = triplets.indices[begin:end], triplets.values[begin:end]
+    order = np.argsort(indices, kind="stable")
+    indices[:], values[:] = indices[order], values[order]
+    same = np.flatnonzero(indices[1:] == indices[:-1])
+    if same.size:
+        raise _twice(path, row + 1, int(indices[same[0]]) + 1)
+
+
+def _twice(path: Path, line: int, index: int) -> DataError:
+    """The error of an index that a line has twice, with the second of the two as it is written."""
+    here, seen = 1, 0
+    for piece in pieces(path):
+        last = here + piece.count(b"\n")
+        if last >= line:
+            for number, text in enumerate(piece.split(b"\n"), start=here):
+                for token in text.split() if number == line else ():
+                    seen += int(token.partition(b":")[0]) == index
+                    if seen == 2:
+                        where = f"{path.name} line {line}"
+                        return DataError(where, f"{show(token)}: index {index} is given twice in this line")
+        here = last
+    return DataError(f"{path.name} line {line}", f"index {index} is given twice in this line")
+
+
+def _read_slowly(name: str, piece: bytes, row: int, columns: int, binary: bool) -> Numbers:
+    """Read a piece entry by entry; names the place of what is wrong, lines being counted from `row` on."""
     indices: list[int] = []
     values: list[float] = []
-    for number, text in enumerate(block.split(b"\n"), start=line + 1):
-        row: dict[int, float] = {}
+    newlines: list[int] = []
+    for number, text in enumerate(piece.split(b"\n"), start=row + 1):
         for token in text.split():
-            where, shown = f"{path.name} line {number}", show(token)
+            where, shown = f"{name} line {number}", show(token)
             index, colon, value = token.partition(b":")
             if bool(colon) == binary:
                 asked = "an index alone" if binary else "index:value"
@@ -228,13 +196,12 @@ def _slow_sparse(path: Path, block: bytes, line: int, columns: int, binary: bool
                 raise DataError(where, f"{shown} does not begin with a whole number as index")
             if not binary and not is_number(value):
                 raise DataError(where, f"{shown} does not end with a number as value")
-            position = int(index[:20])
+            digits = index.lstrip(b"0")
+            position = int(digits[:20] or b"0")
             if not 1 <= position <= columns:
-                raise DataError(where, f"{shown}: index {position} is outside 1 to {columns} (feat_num)")
-            if position in row:
-                raise DataError(where, f"{shown}: index {position} is given twice in this line")
-            row[position] = 1.0 if binary else float(value)
-        for position in sorted(row):
+                told = f"{position}..." if len(digits) > 20 else str(position)
+                raise DataError(where, f"{shown}: index {told} is outside 1 to {columns} (feat_num)")
             indices.append(position)
-            values.append(row[position])
-    return np.array(indices, dtype=np.float64), np.array(values, dtype=np.float64)
+            values.append(1.0 if binary else float(value))
+        newlines.append(len(indices))
+    return Numbers(np.array(values), np.array(newlines[:-1], dtype=np.int64), np.array(indices, dtype=np.int64))

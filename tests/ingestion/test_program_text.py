@@ -8,18 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.dataset_files import write_rows
-from ingestion.program import text as text_module
+from ingestion.program import pieces
 from ingestion.program.data import find_layout, read_features, to_csr
 from ingestion.program.info import parse_info
 from ingestion.program.text import DataError, read_dense, read_sparse
 from tests.shared import shared_case
 
 
-@pytest.fixture(params=["whole file", "tiny blocks"])
+@pytest.fixture(params=["whole file", "tiny pieces"])
 def blocks(request, monkeypatch):
-    """Every reading test runs also with blocks of a few bytes, so that cuts fall everywhere."""
-    if request.param == "tiny blocks":
-        monkeypatch.setattr(text_module, "_BLOCK", 7)
+    """Every reading test runs also with pieces of a few bytes, so that cuts fall everywhere."""
+    if request.param == "tiny pieces":
+        monkeypatch.setattr(pieces, "_PIECE", 7)
+        monkeypatch.setattr(pieces, "_READ", 5)
+        monkeypatch.setattr(pieces, "threads_for", lambda path: 2)
 
 
 @pytest.fixture
