@@ -190,6 +190,14 @@ def known_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
     return lifecycle.revealed_tasks([*tasks, *others], now) & {task.pk for task in tasks}
 
 
+def shows_all_datasets(phase: Phase, now: dt.datetime) -> bool:
+    """Whether entrants may know every dataset of a phase; nothing of theirs may run by name before that."""
+    tasks = list(phase.tasks.all())
+    for task in tasks:
+        task.phase = phase
+    return len(known_tasks(tasks, now)) == len(tasks)
+
+
 def usable_datasets(user: Person) -> QuerySet[Dataset]:
     """The datasets that the person may put into a phase: their own, and those of competitions they edit."""
     if not user.is_authenticated:

@@ -95,6 +95,10 @@ def check_window(phase: Phase, entrant: Entrant, *, begun_at: dt.datetime, now: 
     """Refuse an upload that began outside the phase's window for this entrant, or that took far too long."""
     if not phase.has_begun(begun_at):
         raise Refused(f"{phase.title} opens on {phase.opens_at:%d %B %Y at %H:%M} UTC.", status=409)
+    if not competition_policy.shows_all_datasets(phase, now):
+        raise Refused(
+            f"{phase.title} takes submissions once its datasets are revealed, and they are not yet.", status=409
+        )
     closing = phase.closing_for(entrant)
     if closing is not None and closing <= begun_at:
         raise Refused(f"{phase.title} closed on {closing:%d %B %Y at %H:%M} UTC.", status=409)

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 from django.utils import timezone
 
+from competitions import policy
 from competitions.actions import release
 from competitions.lifecycle import Entry, Step, due_handovers, due_reveals, handover_step
 from competitions.models import Entrant, Extension, Phase, Task
@@ -86,10 +87,13 @@ def hand_over(phase: Phase, now: dt.datetime) -> int:
 def pending(phase: Phase, now: dt.datetime, *, entrant_id: int | None = None) -> list[Due]:
     """The entrants whose hand-over is not as it should be, or all that is known of one: four queries.
 
-    Nobody while the phase has no datasets: a submission without a run would never end.
+    Nobody while the phase has no datasets: a submission without a run would never end. Nobody, either, while a
+    phase that shows names and logs has datasets which are still hidden.
     """
     tasks = phase.tasks.count()
     if phase.parent is None or not tasks:
+        return []
+    if not phase.is_hidden and not policy.shows_all_datasets(phase, now):
         return []
     entries = entries_of(phase.parent, entrant_id)
     extensions = dict(Extension.objects.filter(phase=phase.parent_id).values_list("entrant", "closes_at"))

@@ -121,7 +121,7 @@ def seems_ended(run: Run, phase: Phase, now: dt.datetime) -> bool:
 
 
 def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | None = None) -> RunView:
-    """What the viewer may know of a run. Wants `scores`, `task`, `dataset_version`, `built_image`, its phase loaded.
+    """What the viewer may know of a run. Wants scores, task, dataset version, built image and phase loaded.
 
     `is_known` tells whether entrants may know the dataset (`competitions.policy.known_tasks`); without it the
     task's own phase decides.

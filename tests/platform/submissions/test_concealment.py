@@ -8,15 +8,16 @@ from django.utils import timezone
 
 from accounts.refusals import Refused
 from competitions import policy as competition_policy
-from competitions.models import Organizer
+from competitions.models import Organizer, Task
 from leaderboards import board
-from submissions import policy
+from submissions import handover, policy
 from submissions.actions import cancel, submit
 from submissions.models import Run, RunState, Submission
 from submissions.models.submission import quota_left
 from submissions.public import run_view, submission_state
 from submissions.scoring import score_run
 from tests.platform import factories as make
+from tests.platform.clock import clock  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.django_db
 
@@ -232,3 +233,41 @@ def test_in_a_hidden_phase_only_organizers_cancel(phase, alice):
     submission = Submission.objects.get()
     assert not policy.may_cancel(alice, submission)
     assert policy.may_cancel(phase.competition.created_by, submission)
+
+
+def test_while_the_datasets_of_a_phase_are_hidden_nothing_is_submitted_or_carried_to_it(
+    phase,
+    alice,
+    tmp_path,
+    clock,  # noqa: F811
+):
+    """The organizers reveal them by hand, and the Tweakathon that shows their names and logs has opened before."""
+    now = clock.now
+    blind = make.phase(
+        phase.competition,
+        kind="automl",
+        parent=phase,
+        reveal="by_hand",
+        opens_at=now - dt.timedelta(hours=3),
+        closes_at=now - dt.timedelta(hours=1),
+    )
+    tweak = make.phase(
+        phase.competition,
+        tasks=0,
+        parent=blind,
+        carry_over=True,
+        opens_at=now - dt.timedelta(hours=1),
+    )
+    for task in blind.tasks.all():
+        Task.objects.create(phase=tweak, dataset=task.dataset, order=task.order)
+    make.submission(blind, alice, state="finished").runs.update(state=RunState.FINISHED)
+    handover.tick()
+    assert not tweak.submissions.exists()
+    with pytest.raises(Refused, match="once its datasets are revealed") as caught:
+        submit(user=alice, phase=tweak, archive=make.code_zip(tmp_path), filename="s.zip")
+    for task in blind.tasks.all():
+        assert task.dataset_name not in str(caught.value)
+    Task.objects.filter(phase=blind).update(revealed_at=now)
+    handover.tick()
+    assert tweak.submissions.get().origin.phase == blind
+    assert submit(user=alice, phase=tweak, archive=make.code_zip(tmp_path), filename="s.zip").phase == tweak
