@@ -24,7 +24,7 @@ from ninja.security import HttpBearer
 from pydantic import Field
 
 from api import transfer
-from submissions import dispatch, files, images, reports
+from submissions import dispatch, files, images, readiness_attempts, reports
 from submissions.leases import take_back
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.worker import token_hash
@@ -152,7 +152,7 @@ def announce(request: HttpRequest, body: Announcement) -> dict[str, Any]:
 
 @api.post("next")
 def wait_for_a_run(request: HttpRequest, body: Listening) -> dict[str, int | None]:
-    """The doorbell of workers that get no broker: answers as soon as a run waits that this worker may take."""
+    """The doorbell of workers that get no broker: answers when a run, or else a check, waits for this one."""
     worker: Worker = request.auth  # type: ignore[attr-defined]
     end = time.monotonic() + body.wait_seconds
     # Each call that waits holds a thread of the site, so only some may; the others are answered at once.
@@ -160,8 +160,9 @@ def wait_for_a_run(request: HttpRequest, body: Listening) -> dict[str, int | Non
     try:
         while True:
             run_id = dispatch.next_for(worker)
-            if run_id is not None or not may_wait or time.monotonic() >= end:
-                return {"run": run_id}
+            check_id = dispatch.next_check_for(worker) if run_id is None else None
+            if not may_wait or time.monotonic() >= end or (run_id, check_id) != (None, None):
+                return {"run": run_id, "check": check_id}
             time.sleep(0.5)
     finally:
         if may_wait:
@@ -189,7 +190,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
     with transaction.atomic():
         # One slot, one run: a token that was stolen, or copied to a second machine, cannot empty the queue.
         Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
-        if worker.attempts.filter(outcome=Attempt.Outcome.OPEN).exists():
+        if readiness_attempts.is_busy(worker):
             raise HttpError(409, "This worker holds a run already.")
         number = run.attempt_number + 1
         won = move(

@@ -13,6 +13,8 @@ from submissions.models import (
     Handover,
     Prediction,
     PredictionScore,
+    ReadinessCheck,
+    ReadinessRow,
     Run,
     Score,
     Submission,
@@ -97,6 +99,21 @@ class HandoverAdmin(ReadOnly, ModelAdmin):
 class BuiltImageAdmin(ReadOnly, ModelAdmin):
     list_display = ("name", "digest", "created_at")
     search_fields = ("name", "digest")
+
+
+@admin.register(ReadinessCheck)
+class ReadinessCheckAdmin(ReadOnly, ModelAdmin):
+    list_display = ("id", "submission_id", "entrant", "state", "asked_at", "ended_at", "losses", "worker")
+    list_filter = ("state",)
+    list_select_related = ("entrant", "worker")
+    exclude = ("secret_hash",)
+
+
+@admin.register(ReadinessRow)
+class ReadinessRowAdmin(ReadOnly, ModelAdmin):
+    list_display = ("id", "readiness_check_id", "trait", "ok", "reason", "wall_seconds")
+    list_filter = ("trait", "ok", "reason")
+    exclude = ("log",)
 
 
 @admin.register(Worker)

@@ -21,7 +21,8 @@ from django.utils import timezone
 from competitions.models import Competition, Phase
 from ingestion.budget import Budget, format_size
 from submissions import doorbell, images
-from submissions.models import Attempt, Run, RunState, Worker
+from submissions.models import Attempt, ReadinessCheck, Run, RunState, Worker
+from submissions.models.readiness import CHECK_AT_WORKER, CheckState
 from submissions.models.worker import living_workers
 
 log = logging.getLogger(__name__)
@@ -106,12 +107,13 @@ class Needs:
 
 @dataclass(frozen=True)
 class Queued:
-    """A queued run, as far as dispatch needs to know it."""
+    """A queued run, as far as dispatch needs to know it; or a readiness check, which comes after all runs."""
 
     waiting: Waiting
     needs: Needs
     sentence: str
     rung_at: dt.datetime | None
+    model: type[Run] | type[ReadinessCheck] = Run
 
 
 def needs_of(run: Run) -> Needs:
@@ -173,6 +175,34 @@ def queued() -> list[Queued]:
         by_id[pk] = Queued(Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at)
     waiting = [found.waiting for found in by_id.values()]
     return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting))]
+
+
+def queued_checks() -> list[Queued]:
+    """The queued readiness checks, first come, first served: an entrant has one at most."""
+    checks = ReadinessCheck.objects.filter(state=CheckState.QUEUED).order_by("asked_at", "pk")
+    return [_waiting_check(check) for check in checks.select_related("submission__phase__round__competition")]
+
+
+def _waiting_check(check: ReadinessCheck) -> Queued:
+    line = Line(check.resource_class, True, check.entrant_id)
+    waiting = Waiting(check.pk, line, check.submission_id, 0, check.asked_at)
+    return Queued(waiting, needs_of_check(check), check.sentence, check.rung_at, ReadinessCheck)
+
+
+def needs_of_check(check: ReadinessCheck) -> Needs:
+    """What a check asks of a worker: what runs of its phase ask, with all that the worker gives to a run."""
+    phase = check.submission.phase
+    return Needs(
+        resource_class=check.resource_class,
+        is_blind=phase.needs_trusted_workers,
+        competition_id=phase.round.competition_id,
+        is_paused=phase.round.competition.queue_paused_at is not None,
+        is_kit_code=check.submission.is_kit_code,
+        cores=None,
+        memory_bytes=None,
+        image=check.image,
+        is_model=check.submission.interface == "model",
+    )
 
 
 def _turns(waiting: Sequence[Waiting]) -> dict[Line, Turn]:
@@ -272,10 +302,19 @@ def resting(now: dt.datetime) -> set[int]:
 
 def next_for(worker: Worker) -> int | None:
     """The first queued run that this worker may take."""
+    return _first_for(worker, queued())
+
+
+def next_check_for(worker: Worker) -> int | None:
+    """The first queued readiness check that this worker may take, as long as no run waits for it."""
+    return None if next_for(worker) is not None else _first_for(worker, queued_checks())
+
+
+def _first_for(worker: Worker, items: Iterable[Queued]) -> int | None:
     if worker.pk in resting(timezone.now()):
         return None
     answers: dict[Needs, bool] = {}
-    for item in queued():
+    for item in items:
         if item.needs not in answers:
             answers[item.needs] = not refusal(worker, item.needs)
         if answers[item.needs]:
@@ -283,27 +322,44 @@ def next_for(worker: Worker) -> int | None:
     return None
 
 
+def must_give_way(worker: Worker) -> bool:
+    """Whether a run waits which this worker may take, and which no idle worker may: a check then stops for it."""
+    needs = {item.needs for item in queued()}
+    wanted = [one for one in needs if not refusal(worker, one)]
+    if not wanted:
+        return False
+    workers = living_workers()
+    idle = _idle(workers, timezone.now())
+    others = [other for other in workers if other.pk in idle]
+    return any(all(refusal(other, one) for other in others) for one in wanted)
+
+
+def _idle(workers: Sequence[Worker], now: dt.datetime) -> set[int]:
+    """Those of the workers that hold neither a run nor a check and have not just failed."""
+    attempts = Attempt.objects.filter(outcome=Attempt.Outcome.OPEN, worker__in=workers)
+    checks = ReadinessCheck.objects.filter(state__in=CHECK_AT_WORKER, worker__in=workers)
+    busy = {*attempts.values_list("worker", flat=True), *checks.values_list("worker", flat=True)}
+    return {worker.pk for worker in workers} - busy - resting(now)
+
+
 def ring() -> int:
-    """Ring for as many queued runs as there are idle workers; returns how many were rung.
+    """Ring for as many queued runs as there are idle workers, then for checks; returns how many were rung.
 
     Safe to call at any time and from several processes at once: a doorbell rung twice is claimed once.
     """
     now = timezone.now()
-    runs = queued()
-    if not runs:
+    items = [*queued(), *queued_checks()]
+    if not items:
         return 0
     workers = living_workers()
-    busy = set(
-        Attempt.objects.filter(outcome=Attempt.Outcome.OPEN, worker__in=workers).values_list("worker", flat=True)
-    )
     able = {
         needs: [worker for worker in workers if not refusal(worker, needs)]
-        for needs in {item.needs for item in runs}
+        for needs in {item.needs for item in items}
     }
-    _explain(runs, able, workers)
-    idle = {worker.pk for worker in workers} - busy - resting(now)
+    _explain(items, able, workers)
+    idle = _idle(workers, now)
     rung = 0
-    for item in runs:
+    for item in items:
         if not idle:
             break
         worker = next((worker for worker in able[item.needs] if worker.pk in idle), None)
@@ -312,27 +368,27 @@ def ring() -> int:
         idle.remove(worker.pk)
         if item.rung_at is not None and now - item.rung_at < settings.DOORBELL_REPEAT:
             continue
-        waits = Run.objects.filter(pk=item.waiting.run_id, state=RunState.QUEUED, rung_at=item.rung_at)
+        waits = item.model.objects.filter(pk=item.waiting.run_id, state=RunState.QUEUED, rung_at=item.rung_at)
         if waits.update(rung_at=now):
             queue_name = doorbell.queue_name(item.needs.resource_class, trusted=item.needs.is_blind)
-            doorbell.ring_worker(item.waiting.run_id, queue_name)
+            doorbell.ring_worker(item.waiting.run_id, queue_name, is_check=item.model is ReadinessCheck)
             rung += 1
     return rung
 
 
-def _explain(runs: Sequence[Queued], able: Mapping[Needs, list[Worker]], living: Sequence[Worker]) -> None:
+def _explain(items: Sequence[Queued], able: Mapping[Needs, list[Worker]], living: Sequence[Worker]) -> None:
     """Keep the sentences of waiting runs true: no worker at all, none that can hold it, or just its turn."""
     sentences = {needs: WAITS if workers else _why_nobody(needs, living) for needs, workers in able.items()}
-    changed: dict[str, list[int]] = defaultdict(list)
-    for item in runs:
+    changed: dict[tuple[type[Run] | type[ReadinessCheck], str], list[int]] = defaultdict(list)
+    for item in items:
         sentence = sentences[item.needs]
         # "Waits for a worker again, because ..." stays until there is something else to say.
         if item.sentence != sentence and not (sentence == WAITS and item.sentence.startswith(AGAIN)):
-            changed[sentence].append(item.waiting.run_id)
-    for sentence, ids in changed.items():
+            changed[item.model, sentence].append(item.waiting.run_id)
+    for (model, sentence), ids in changed.items():
         for start in range(0, len(ids), IDS_A_QUERY):
             some = ids[start : start + IDS_A_QUERY]
-            Run.objects.filter(pk__in=some, state=RunState.QUEUED).update(sentence=sentence)
+            model.objects.filter(pk__in=some, state=RunState.QUEUED).update(sentence=sentence)
 
 
 def _why_nobody(needs: Needs, workers: Sequence[Worker]) -> str:

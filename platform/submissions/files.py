@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from submissions.models import Attempt, Prediction, Run, Submission
+from submissions.models import Attempt, Prediction, ReadinessRow, Run, Submission
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def _attempts_with_uploads() -> Iterator[tuple[int, int]]:
 
 def _sweep_stored(now: dt.datetime) -> int:
     removed = 0
-    for folder in ("runs", "submissions"):
+    for folder in ("runs", "submissions", "checks"):
         names = {f"{folder}/{name}" for name in _listed(folder)[1]}
         # Listed first and looked up second: a file whose row came in between is found to have it.
         for name in names - _referenced():
@@ -101,6 +101,7 @@ def _referenced() -> set[str]:
     names.update(Submission.objects.values_list("archive", flat=True).iterator())
     names.update(Run.objects.exclude(log="").values_list("log", flat=True).iterator())
     names.update(Prediction.objects.values_list("file", flat=True).iterator())
+    names.update(ReadinessRow.objects.exclude(log="").values_list("log", flat=True).iterator())
     return names
 
 

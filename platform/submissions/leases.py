@@ -6,7 +6,8 @@ import logging
 from django.conf import settings
 from django.db import transaction
 
-from submissions.models import Attempt, Pulse, Run, RunState
+from submissions.models import Attempt, Pulse, ReadinessCheck, Run, RunState
+from submissions.models.readiness import CHECK_AT_WORKER
 from submissions.models.runs import AT_WORKER
 from submissions.transitions import move
 
@@ -28,6 +29,8 @@ def forgive_own_absence(now: dt.datetime) -> None:
     until = now + settings.LEASE
     held = Run.objects.filter(state__in=AT_WORKER, deadline__lt=until, pk__in=alive.values("run"))
     forgiven = held.update(deadline=until)
+    checks = ReadinessCheck.objects.filter(state__in=CHECK_AT_WORKER, deadline__lt=until)
+    forgiven += checks.filter(heard_at__gte=now - absent - settings.LEASE).update(deadline=until)
     if forgiven:
         log.warning("the site was away for %.0f s; %s leases begin anew", absent.total_seconds(), forgiven)
 

@@ -47,6 +47,14 @@ def may_download(user: Person, submission: Submission) -> bool:
     return may_see_log(user, submission)
 
 
+def may_check_readiness(user: Person, submission: Submission) -> bool:
+    """Whether the person may ask for a readiness check and cancel it: the entrant and organizers who may edit,
+    where they may read the logs, which is what a check shows.
+    """
+    may_act = is_own(user, submission) or competition_policy.may_edit(user, submission.phase.round.competition)
+    return may_act and may_see_log(user, submission)
+
+
 def may_cancel(user: Person, submission: Submission) -> bool:
     """An organizer who may edit; its entrant where the phase is not hidden.
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from submissions import dispatch, doorbell
+from submissions import dispatch, doorbell, readiness_attempts
 from submissions.leases import SILENT, forgive_own_absence
 from submissions.models import Attempt, Run, RunState, Worker
 from submissions.models.runs import AT_WORKER
@@ -33,6 +33,7 @@ def reconcile(now: dt.datetime | None = None) -> None:
     for run_id in Run.objects.filter(state=RunState.COLLECTED, rung_at__lt=stale).values_list("pk", flat=True):
         if Run.objects.filter(pk=run_id, rung_at__lt=stale).update(rung_at=now):
             doorbell.ring_scorer(run_id)
+    readiness_attempts.reconcile(now)
     dispatch.after_commit()
 
 
@@ -76,6 +77,7 @@ def lose_attempts_of(worker: Worker) -> None:
     held = Run.objects.filter(state__in=AT_WORKER, attempts__worker=worker, attempts__outcome=Attempt.Outcome.OPEN)
     for run in held.distinct():
         _apart(run, lambda run: lose_attempt(run, why=RESTARTED))
+    readiness_attempts.lose_checks_of(worker, RESTARTED)
 
 
 def queue_again(run: Run, *, sentence: str) -> bool:

@@ -3,6 +3,7 @@
 from submissions.models.curves import PredictionScore
 from submissions.models.image import BuiltImage
 from submissions.models.pulse import Pulse
+from submissions.models.readiness import ReadinessCheck, ReadinessRow
 from submissions.models.runs import Attempt, Prediction, Reason, Run, RunState, Score
 from submissions.models.submission import Handover, Submission
 from submissions.models.worker import Worker
@@ -14,6 +15,8 @@ __all__ = [
     "Prediction",
     "PredictionScore",
     "Pulse",
+    "ReadinessCheck",
+    "ReadinessRow",
     "Reason",
     "Run",
     "RunState",
