@@ -33,6 +33,7 @@ from ingestion.sandbox.docker_images import ImageProblem, Images, check_runtime
 from ingestion.sandbox.docker_output import OutputPlace, output_place
 from ingestion.sandbox.engine import EngineError, connect
 from ingestion.sandbox.output import is_any_full, open_folder, use_of
+from ingestion.sandbox.podman import adapted, is_podman
 
 DEFAULT_IMAGE = SANDBOX_IMAGE
 USER = "65534:65534"
@@ -138,6 +139,8 @@ class DockerSandbox(Sandbox):
         on_usage: Callable[[Usage], None] | None,
     ) -> Outcome:
         options = container_options(spec, image, place, cpus, self.runtime)
+        if is_podman(self.client):
+            options = adapted(options)
         with self._container(options) as container, contextlib.ExitStack() as opened:
             reader = _LogReader(container, spec)
             started = time.monotonic()
