@@ -19,7 +19,7 @@ import numpy as np
 
 from ingestion.program.numbers import Converter, Numbers
 
-_PIECE = 256 * 1024  # bytes that are converted at a time: the work on more would not stay in a core's own cache
+_PIECE = 512 * 1024  # bytes that are converted at a time: the work on more would not stay in a core's own cache
 _READ = 1024 * 1024
 _LONGEST_WORD = 1024 * 1024
 _MOST_THREADS = 16
