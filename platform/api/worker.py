@@ -162,7 +162,7 @@ def wait_for_a_run(request: HttpRequest, body: Listening) -> dict[str, int | Non
             run_id = dispatch.next_for(worker)
             check_id = dispatch.next_check_for(worker) if run_id is None else None
             if not may_wait or time.monotonic() >= end or (run_id, check_id) != (None, None):
-                return {"run": run_id, "check": check_id}
+                return {"run": run_id} | ({} if check_id is None else {"check": check_id})
             time.sleep(0.5)
     finally:
         if may_wait:

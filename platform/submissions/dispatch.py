@@ -371,7 +371,10 @@ def ring() -> int:
         waits = item.model.objects.filter(pk=item.waiting.run_id, state=RunState.QUEUED, rung_at=item.rung_at)
         if waits.update(rung_at=now):
             queue_name = doorbell.queue_name(item.needs.resource_class, trusted=item.needs.is_blind)
-            doorbell.ring_worker(item.waiting.run_id, queue_name, is_check=item.model is ReadinessCheck)
+            if item.model is Run:
+                doorbell.ring_worker(item.waiting.run_id, queue_name)
+            else:
+                doorbell.ring_worker_for_check(item.waiting.run_id, queue_name)
             rung += 1
     return rung
 

@@ -35,9 +35,14 @@ def queue_name(resource_class: str, *, trusted: bool) -> str:
     return f"compute.{resource_class}.trusted" if trusted else f"compute.{resource_class}"
 
 
-def ring_worker(number: int, queue: str, *, is_check: bool = False) -> None:
-    """Tell the workers of a queue that a run or a check waits; a broker that is down only delays it."""
-    _send(compute_app(), "ingestion.check" if is_check else "ingestion.run", number, queue, expires=60)
+def ring_worker(run_id: int, queue: str) -> None:
+    """Tell the workers of a queue that a run waits; a broker that is down only delays it."""
+    _send(compute_app(), "ingestion.run", run_id, queue, expires=60)
+
+
+def ring_worker_for_check(check_id: int, queue: str) -> None:
+    """Tell the workers of a queue that a readiness check waits."""
+    _send(compute_app(), "ingestion.check", check_id, queue, expires=60)
 
 
 def ring_scorer(run_id: int) -> None:

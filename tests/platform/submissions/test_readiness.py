@@ -3,6 +3,7 @@
 import datetime as dt
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -137,25 +138,24 @@ def test_a_waiting_check_says_why_it_waits(submission, alice):
 
 def test_doorbells_ring_for_runs_before_they_ring_for_checks(submission, alice, phase, monkeypatch):
     rung = []
+    monkeypatch.setattr("submissions.doorbell.ring_worker", lambda number, queue: rung.append(("run", number)))
     monkeypatch.setattr(
-        "submissions.doorbell.ring_worker", lambda number, queue, is_check=False: rung.append((number, is_check))
+        "submissions.doorbell.ring_worker_for_check", lambda number, queue: rung.append(("check", number))
     )
     check = readiness.ask(submission, by=alice)
     run = make.submission(phase, alice).runs.get()
     worker, _ = make.worker()
     dispatch.ring()
-    assert rung == [(run.pk, False)]
+    assert rung == [("run", run.pk)]
     assert (dispatch.next_for(worker), dispatch.next_check_for(worker)) == (run.pk, None)
     make.worker()
     dispatch.ring()
-    assert rung[1:] == [(check.pk, True)], "a second worker is free for the check"
+    assert rung[1:] == [("check", check.pk)], "a second worker is free for the check"
 
 
 def test_logs_of_rows_are_kept_and_those_without_a_row_are_swept(submission, alice, tmp_path):
     check = readiness.ask(submission, by=alice)
     row = ReadinessRow(readiness_check=check, trait="dense", ok=True, ran=True)
-    from django.core.files.base import ContentFile
-
     row.log.save("log.txt", ContentFile(b"kept"))
     left = default_storage.save("checks/left", ContentFile(b"left"))
     sweep(timezone.now() + ORPHAN_AGE * 2)
