@@ -2,6 +2,7 @@
 
     python kit.py run      run a submission on datasets, score it, show how it learned
     python kit.py check    look for what would go wrong, before you upload
+    python kit.py check --traits    try it on data of every kind, as in a blind phase
     python kit.py pack     make the zip that you upload
 
 `--json` prints one object as the last line of standard output. Exit codes: 0 ok, 1 the submission is at fault,
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import signal
 import sys
 import tempfile
 import threading
@@ -25,18 +25,22 @@ HERE = Path(__file__).resolve().parent
 # In the unzipped kit the packages lie beside this file, in a checkout one folder above.
 sys.path[:0] = [str(HERE), str(HERE if (HERE / "ingestion").is_dir() else HERE.parent)]
 
-from kit_check import Finding, check_submission, packed  # noqa: E402
+from kit_check import Finding, Looked, check_submission, packed  # noqa: E402
 from kit_scores import Curve, scored_curve  # noqa: E402
 
+from ingestion import traits_command  # noqa: E402
 from ingestion.archive import RefusedArchive  # noqa: E402
-from ingestion.budget import Budget, format_size, parse_size  # noqa: E402
+from ingestion.budget import Budget, format_size  # noqa: E402
 from ingestion.dataset import DataError, Dataset, load_dataset  # noqa: E402
+from ingestion.options import AT_FAULT, OK, OUR_FAULT, add_limits, say, stop_on_signals  # noqa: E402
+from ingestion.readiness import DEFAULT_SECONDS as TRAIT_SECONDS  # noqa: E402
+from ingestion.readiness import Row  # noqa: E402
 from ingestion.runner import Progress, RunRequest, RunResult, run  # noqa: E402
 from ingestion.sandbox import SANDBOXES, NoSandbox, Sandbox, choose_sandbox  # noqa: E402
 
-OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
 SAMPLE_DATA = HERE / "sample_data"
 SAMPLE_SUBMISSION = HERE / "sample_code_submission"
+OUTPUT = Path("kit_output")
 DEFAULT_SECONDS = 1200.0
 CHECK_SECONDS = 10.0
 
@@ -61,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DataError, OSError) as error:
         return _refused(options, str(error))
     except NoSandbox as error:
-        _say(f"{error} {error.mend}".strip())
+        say(f"{error} {error.mend}".strip())
         return OUR_FAULT
 
 
@@ -75,18 +79,23 @@ def _parser() -> argparse.ArgumentParser:
     packs = commands.add_parser("pack", help="make the zip to upload")
     for one in (runs, checks):
         one.add_argument("--dataset", type=Path, action="append", metavar="DIR", help="default: the sample data")
-        one.add_argument("--wall-seconds", type=_seconds, metavar="N", help="time for each dataset")
+        add_limits(one, wall_seconds_help="time for each dataset")
         one.add_argument("--sandbox", choices=SANDBOXES, default="unconfined", help="default: unconfined")
-        one.add_argument("--memory", type=_size, metavar="SIZE", help="like 8GiB; default: 80 %% of this machine")
+        one.add_argument("--seed", type=int, default=0, metavar="N", help="given to the program as PODIUM_SEED")
+        one.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
         one.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     place: dict[str, Any] = {"type": Path, "metavar": "DIR_OR_ZIP", "help": "default: sample_code_submission"}
     runs.add_argument("place", nargs="?", **place)
     runs.add_argument("--submission", default=SAMPLE_SUBMISSION, **{**place, "help": "the same, by name"})
-    runs.add_argument("--output", type=Path, default=Path("kit_output"), metavar="DIR", help="default: kit_output")
-    runs.add_argument("--seed", type=int, default=0, metavar="N", help="given to the program as PODIUM_SEED")
     runs.set_defaults(command=run_command)
     checks.add_argument("submission", nargs="?", default=SAMPLE_SUBMISSION, **place)
-    checks.add_argument("--no-run", action="store_true", help="only look, run nothing")
+    how = checks.add_mutually_exclusive_group()
+    how.add_argument("--no-run", action="store_true", help="only look, run nothing")
+    how.add_argument(
+        "--traits",
+        action="store_true",
+        help="run on small made datasets of every trait that blind phases may have",
+    )
     checks.set_defaults(command=check_command)
     packs.add_argument("folder", nargs="?", default=SAMPLE_SUBMISSION, **{**place, "metavar": "DIR"})
     packs.add_argument("-o", "--output", type=Path, metavar="ZIP", help="default: the folder's name with .zip")
@@ -95,29 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above zero")
-    return value
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def _refused(options: argparse.Namespace, sentence: str) -> int:
-    _say(sentence)
+    say(sentence)
     if options.json:
         print(json.dumps({"ok": False, "message": sentence}))
     return AT_FAULT
@@ -131,7 +119,7 @@ def run_command(options: argparse.Namespace) -> int:
     options.submission = options.place or options.submission
     _require(options.submission)
     sandbox = _sandbox(options.sandbox)
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     tried = []
     for folder in datasets(options.dataset):
         tried.append(try_on(options, folder, sandbox, options.output, stop))
@@ -141,7 +129,7 @@ def run_command(options: argparse.Namespace) -> int:
         print(json.dumps({"ok": all(one.result.status == "ok" for one in tried), "runs": as_fields(tried)}))
     else:
         print(table(tried))
-    _say(f"Predictions and logs are in {options.output}.")
+    say(f"Predictions and logs are in {options.output}.")
     return exit_code(tried)
 
 
@@ -166,8 +154,8 @@ def datasets(named: Sequence[Path] | None) -> list[Path]:
 
 def _sandbox(name: str) -> Sandbox:
     if name == "unconfined":
-        _say("Running unconfined: the submission has all rights of your user here. Run only code you trust so,")
-        _say("or use --sandbox bubblewrap or --sandbox docker. The server always runs it in a sandbox.")
+        say("Running unconfined: the submission has all rights of your user here. Run only code you trust so,")
+        say("or use --sandbox bubblewrap or --sandbox docker. The server always runs it in a sandbox.")
     try:
         return choose_sandbox(name)
     except ModuleNotFoundError as error:
@@ -176,29 +164,21 @@ def _sandbox(name: str) -> Sandbox:
         raise NoSandbox(f"The sandbox {name} needs the package {package}.", f"pip install {package}") from error
 
 
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
-    return stop
-
-
 def try_on(
     options: argparse.Namespace, folder: Path, sandbox: Sandbox, output: Path, stop: threading.Event
 ) -> Tried:
     """Run the submission on one dataset and score all of its predictions."""
     dataset = load_dataset(folder)
     seconds = options.wall_seconds or float(dataset.info.get("time_budget") or DEFAULT_SECONDS)
-    _say(f"\n{dataset.name}: {_described(dataset)}, at most {seconds:g} s")
+    say(f"\n{dataset.name}: {_described(dataset)}, at most {seconds:g} s")
     result = run(
         RunRequest(
             dataset=folder,
             submission=options.submission,
             output=output / dataset.name,
-            budget=Budget(wall_seconds=seconds, memory_bytes=options.memory),
+            budget=Budget(wall_seconds=seconds, cores=options.cores, memory_bytes=options.memory),
             sandbox=sandbox,
-            seed=getattr(options, "seed", 0),
+            seed=options.seed,
         ),
         stop=stop,
         progress=_show_progress,
@@ -206,10 +186,10 @@ def try_on(
     if sys.stderr.isatty():
         sys.stderr.write("\r" + " " * 78 + "\r")
     for note in result.notes:
-        _say(f"  note: {note}")
-    _say(f"  {result.told}")
+        say(f"  note: {note}")
+    say(f"  {result.told}")
     if result.predictions and not {"valid", "test"} & set(dataset.solutions):
-        _say(f"  It is not scored: {folder} holds no solutions of the validation and test parts.")
+        say(f"  It is not scored: {folder} holds no solutions of the validation and test parts.")
     return Tried(dataset.name, str(dataset.info.get("metric")), result, scored_curve(dataset, result.predictions))
 
 
@@ -297,31 +277,74 @@ def exit_code(tried: Sequence[Tried]) -> int:
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """Look at a submission as the server would, run it shortly on the sample data, and list what was found."""
+    """Look at a submission as the server would, run it shortly, and list what was found."""
     _require(options.submission)
     folders = datasets(options.dataset)
     names = [load_dataset(folder).name for folder in folders]
+    tried: list[Tried] = []
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as scratch:
         looked = check_submission(options.submission, names, Path(scratch))
         findings = list(looked.findings)
-        tried: list[Tried] = []
         if looked.runs_code and not options.no_run and not any(one.is_fatal for one in findings):
-            options.wall_seconds = options.wall_seconds or CHECK_SECONDS
-            sandbox, stop = _sandbox(options.sandbox), _stop_on_signals()
-            tried = [try_on(options, folder, sandbox, Path(scratch) / "out", stop) for folder in folders]
-            findings += [finding for one in tried for finding in findings_of(one)]
+            if options.traits:
+                rows = _try_traits(options)
+                findings += [Finding(f"{row.title}: {row.sentence}", is_fatal=True) for row in rows if not row.ok]
+            else:
+                tried = _try_shortly(options, folders, Path(scratch) / "out")
+                findings += [finding for one in tried for finding in findings_of(one)]
+    if (
+        options.traits
+        and not (rows and traits_command.is_ready(rows))
+        and not any(one.is_fatal for one in findings)
+    ):
+        findings.append(Finding("Not all traits were tried.", is_fatal=True))
+    return _tell_findings(options, looked, findings, tried, rows)
+
+
+def _try_traits(options: argparse.Namespace) -> list[Row]:
+    """Try the submission on made data of every trait; the grid is printed while it grows."""
+    options.wall_seconds = options.wall_seconds or TRAIT_SECONDS
+    options.output = options.output / "traits"
+    rows, output = traits_command.checked(options, _sandbox(options.sandbox))
+    say(f"Repeat one of them: kit.py run {options.submission} --dataset {output / 'datasets'}/NAME")
+    return rows
+
+
+def _try_shortly(options: argparse.Namespace, folders: Sequence[Path], output: Path) -> list[Tried]:
+    options.wall_seconds = options.wall_seconds or CHECK_SECONDS
+    sandbox, stop = _sandbox(options.sandbox), stop_on_signals()
+    return [try_on(options, folder, sandbox, output, stop) for folder in folders]
+
+
+def _tell_findings(
+    options: argparse.Namespace,
+    looked: Looked,
+    findings: Sequence[Finding],
+    tried: Sequence[Tried],
+    rows: Sequence[Row],
+) -> int:
     ok = not any(one.is_fatal for one in findings)
+    failed_here = "infrastructure" in [*(one.result.reason for one in tried), *(row.reason for row in rows)]
     if options.json:
-        found = [dataclasses.asdict(one) for one in findings]
-        print(json.dumps({"ok": ok, "kind": looked.kind, "findings": found, "runs": as_fields(tried)}))
+        fields: dict[str, Any] = {"ok": ok, "kind": looked.kind}
+        fields["findings"] = [dataclasses.asdict(one) for one in findings]
+        fields |= {"rows": [row.to_json() for row in rows]} if options.traits else {"runs": as_fields(tried)}
+        print(json.dumps(fields))
     else:
         print(f"\n{options.submission.name}: {looked.described}")
         for one in findings:
             print(f"  {'FAULT' if one.is_fatal else 'note'}: {one.text}")
-        print("In order: pack it and upload the zip." if ok else "Mend what is marked FAULT before you upload.")
-    if any(one.result.reason == "infrastructure" for one in tried):
+        print(_closing(ok, failed_here))
+    if failed_here:
         return OUR_FAULT
     return OK if ok else AT_FAULT
+
+
+def _closing(ok: bool, failed_here: bool) -> str:
+    if failed_here:
+        return "This machine failed, so this says nothing of the submission."
+    return "In order: pack it and upload the zip." if ok else "Mend what is marked FAULT before you upload."
 
 
 def findings_of(tried: Tried) -> list[Finding]:
@@ -353,9 +376,9 @@ def pack_command(options: argparse.Namespace) -> int:
     target = options.output or Path(f"{options.folder.resolve().name}.zip")
     notes = packed(options.folder, target)
     for note in notes:
-        _say(f"note: {note}")
+        say(f"note: {note}")
     size = format_size(target.stat().st_size)
-    _say(f"Upload {target} ({size}) on the page Submissions of the competition.")
+    say(f"Upload {target} ({size}) on the page Submissions of the competition.")
     if options.json:
         print(json.dumps({"ok": True, "archive": str(target), "bytes": target.stat().st_size, "notes": notes}))
     return OK

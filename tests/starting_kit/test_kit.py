@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ingestion.archive import open_archive, recognise
+from ingestion.traits import TRAITS
 
 KIT = Path(__file__).resolve().parents[2] / "starting_kit"
 LINEAR = KIT / "sample_linear_submission"
@@ -22,7 +23,7 @@ def kit(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run kit.py in a folder, with nothing of this checkout on Python's path."""
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(cwd)}
     command = [sys.executable, str(KIT / "kit.py"), *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=1800)
 
 
 def fields(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def test_a_sandbox_whose_python_package_is_missing_is_told_with_the_line_that_me
 
 
 def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
-    done = kit("check", LINEAR, "--json", cwd=tmp_path)
+    done = kit("check", LINEAR, "--wall-seconds", "120", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = fields(done)
     assert found["ok"] and found["kind"] == "code"
@@ -190,3 +191,28 @@ def test_a_dataset_or_submission_that_is_not_there_is_told_in_a_sentence(tmp_pat
         pass
     done = kit("check", tmp_path / "empty.zip", cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stderr
+
+
+def test_check_on_traits_prints_the_grid_and_names_what_to_mend(tmp_path: Path) -> None:
+    done = kit("check", LINEAR, "--traits", "--wall-seconds", "120", "--cores", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "at most 120 s each" in done.stderr and "has all rights of your user" in done.stderr
+    assert sum(line.startswith("✓") for line in done.stdout.splitlines()) == len(TRAITS)
+    assert "In order: pack it and upload the zip." in done.stdout
+    dataset = tmp_path / "kit_output" / "traits" / "datasets" / "wide"
+    again = kit("run", LINEAR, "--dataset", dataset, "--wall-seconds", "120", "--json", cwd=tmp_path)
+    assert again.returncode == 0, "a dataset of a trait can be run again by itself"
+
+
+def test_check_on_traits_fails_where_one_trait_fails(tmp_path: Path) -> None:
+    source = CONSTANT.format(more="").replace("def fit(self, X, y):", "def fit(self, X, y):\n        X[:, 1]")
+    fragile = submission(tmp_path / "fragile", source)
+    done = kit("check", fragile, "--traits", "--wall-seconds", "120", "--json", cwd=tmp_path)
+    found = fields(done)
+    assert (done.returncode, found["ok"]) == (1, False)
+    assert [row["trait"] for row in found["rows"] if not row["ok"]] == ["one_feature"]
+    assert any(one["is_fatal"] and one["text"].startswith("one feature:") for one in found["findings"])
+
+
+def test_traits_and_no_run_exclude_each_other(tmp_path: Path) -> None:
+    assert kit("check", LINEAR, "--traits", "--no-run", cwd=tmp_path).returncode == 2
