@@ -230,6 +230,11 @@ def _delegated(mount: Path, proc: Path) -> Path | None:
     return own
 
 
+def is_delegated(mount: Path = MOUNT, proc: Path = Path("/proc")) -> bool:
+    """Whether the user of this process may divide its group of version 2."""
+    return version(mount) == 2 and _delegated(mount, proc) is not None
+
+
 def _move_into_leaf(group: Path) -> None:
     """Move a group's processes into a leaf of it: a group that hands controllers on may hold none itself."""
     leaf = group / LEAF

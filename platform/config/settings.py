@@ -208,5 +208,7 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "filters": {"without_links": {"()": "config.logs.WithoutLinks"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_links"]}},
+    # kombu warns that the embedded broker has no host name. It needs none.
+    "loggers": {"kombu.connection": {"level": "ERROR"}},
     "root": {"handlers": ["console"], "level": env.str("PODIUM_LOG_LEVEL", default="INFO")},
 }

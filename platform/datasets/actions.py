@@ -42,6 +42,7 @@ class ImportReport:
         return {
             "ok": self.ok,
             "slug": self.slug,
+            "version": self.dataset.current.number if self.dataset and self.dataset.current else None,
             "errors": [asdict(problem) for problem in self.errors],
             "warnings": [asdict(problem) for problem in self.warnings],
         }

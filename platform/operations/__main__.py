@@ -14,6 +14,7 @@ from operations.terminal import say
 
 OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
 INTERRUPTED = 130
+SLOTS = "how many runs share this machine at once (default: PODIUM_SLOTS or 1)"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -24,16 +25,19 @@ def parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="start everything with a demo competition")
     demo.add_argument("--once", action="store_true", help="end after the leaderboard instead of serving")
     demo.add_argument("--port", type=port_number, help="where the site listens (default: PODIUM_PORT or 8000)")
+    demo.add_argument("--slots", type=slot_count, metavar="N", help=SLOTS)
     demo.set_defaults(run=run_demo)
 
     up = commands.add_parser("up", help="start the site, its worker and a compute worker")
     up.add_argument("--port", type=port_number, help="where the site listens (default: PODIUM_PORT or 8000)")
     up.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
     up.add_argument("--no-compute", action="store_true", help="no compute worker on this machine")
+    up.add_argument("--slots", type=slot_count, metavar="N", help=SLOTS)
     up.set_defaults(run=run_up)
 
     worker = commands.add_parser("worker", help="start a compute worker")
     worker.add_argument("--name", help="how the site calls it (default: this machine's name)")
+    worker.add_argument("--slots", type=slot_count, metavar="N", help=SLOTS)
     worker.set_defaults(run=run_worker)
 
     test = commands.add_parser("test", help="run the test suite", add_help=False)
@@ -57,32 +61,38 @@ def parser() -> argparse.ArgumentParser:
 
 
 def port_number(text: str) -> int:
-    """Read a port; argparse turns the ValueError into a usage error."""
-    number = int(text)
-    if not 1 <= number <= 65535:
-        raise ValueError(text)
-    return number
+    """Read a port. Raises the error that argparse shows."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, a whole number from 1 to 65535")
+    return int(text)
+
+
+def slot_count(text: str) -> int:
+    """Read a number of slots. Raises the error that argparse shows."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slots: 1, 2, 3 ...")
+    return int(text)
 
 
 def run_demo(options: argparse.Namespace) -> int:
     """Start the demo; with --once it ends after the leaderboard."""
     from operations.demo import demo
 
-    return demo(port=options.port, once=options.once)
+    return demo(port=options.port, once=options.once, slots=options.slots)
 
 
 def run_up(options: argparse.Namespace) -> int:
     """Start an installation and keep it running."""
     from operations.serving import up
 
-    return up(port=options.port, host=options.host, compute=not options.no_compute)
+    return up(port=options.port, host=options.host, compute=not options.no_compute, slots=options.slots)
 
 
 def run_worker(options: argparse.Namespace) -> int:
     """Start a compute worker and keep it running."""
     from operations.serving import worker
 
-    return worker(name=options.name)
+    return worker(name=options.name, slots=options.slots)
 
 
 def run_test(arguments: list[str]) -> int:
@@ -142,10 +152,16 @@ def guarded(run: Callable[[], int]) -> int:
     from ingestion.sandbox import NoSandbox
     from operations.ports import NoFreePort
     from operations.supervisor import AlreadyRunning, Failing, StopAsked
+    from operations.worker_start import CannotStart
 
     try:
         return run()
-    except (AlreadyRunning, NoFreePort, NoSandbox, Failing, TimeoutError) as error:
+    except NoSandbox as error:
+        say(f"podium: {error}")
+        if error.mend:
+            say(f"Mend it: {error.mend}")
+        return AT_FAULT
+    except (AlreadyRunning, CannotStart, NoFreePort, Failing, TimeoutError) as error:
         say(f"podium: {error}")
         return AT_FAULT
     except (StopAsked, KeyboardInterrupt):

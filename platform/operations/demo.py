@@ -12,11 +12,12 @@ from operations.installation import (
     migrate,
     open_installation,
     prepare_django,
-    start_compute_worker,
+    start_compute_workers,
     start_site,
 )
 from operations.supervisor import Supervisor
 from operations.terminal import say
+from operations.worker_start import slot_names, wanted_slots
 
 if TYPE_CHECKING:
     from submissions.models import Submission
@@ -26,13 +27,14 @@ STALL_SECONDS = 300.0  # beyond the longest budget of a run: nothing moves for s
 UNCONFINED_MEND = "apt-get install bubblewrap"
 
 
-def demo(*, port: int | None, once: bool) -> int:
+def demo(*, port: int | None, once: bool, slots: int | None = None) -> int:
     """Run the demo; returns 0, or with `once` 1 when a run failed or the board does not rank everybody."""
+    slots = wanted_slots(slots)
     installation = open_installation(port=port)
     prepare_django()
     try:
         with Supervisor(say) as supervisor:
-            code = play(supervisor, installation, once=once)
+            code = play(supervisor, installation, once=once, slots=slots)
             if not once:
                 supervisor.serve()
     except supervision.StopAsked as asked:
@@ -43,7 +45,7 @@ def demo(*, port: int | None, once: bool) -> int:
     return code
 
 
-def play(supervisor: Supervisor, installation: Installation, *, once: bool) -> int:
+def play(supervisor: Supervisor, installation: Installation, *, once: bool, slots: int = 1) -> int:
     """Set everything up, submit, wait, show the board; returns the exit code of `--once`."""
     from operations import demo_board
     from operations.demo_setup import Demo, demo_people, first_phase, scratch_folder
@@ -58,8 +60,8 @@ def play(supervisor: Supervisor, installation: Installation, *, once: bool) -> i
         sandbox = demo_sandbox()
         say("Starting the site, its worker and a compute worker ...")
         start_site(supervisor, installation)
-        start_compute_worker(supervisor, installation, sandbox=sandbox)
-        wait_for_worker(supervisor)
+        start_compute_workers(supervisor, installation, sandbox=sandbox, slots=slots)
+        wait_for_workers(supervisor, slots)
         say(f"The site is at {installation.url}. Submitting the starting kit's samples ...")
         entries = demonstration.entries(phase, again=once)
     failures = wait_for_entries(supervisor, entries)
@@ -128,14 +130,15 @@ def docker_trouble() -> str:
     return ""
 
 
-def wait_for_worker(supervisor: Supervisor) -> None:
-    """Wait until the compute worker has said hello to the site."""
+def wait_for_workers(supervisor: Supervisor, slots: int) -> None:
+    """Wait until every compute worker has said hello to the site."""
     from operations.installation import LOCAL_WORKER
     from submissions.models import Worker
 
     began = time.monotonic()
-    started = Worker.objects.get(name=LOCAL_WORKER).seen_at
-    while Worker.objects.get(name=LOCAL_WORKER).seen_at == started:
+    workers = Worker.objects.filter(name__in=slot_names(LOCAL_WORKER, slots))
+    before = dict(workers.values_list("name", "seen_at"))
+    while any(seen == before[name] for name, seen in workers.values_list("name", "seen_at")):
         supervisor.wait(0.3)
         supervisor.check()
         if time.monotonic() - began > WORKER_PATIENCE:

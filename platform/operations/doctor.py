@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -174,21 +174,31 @@ def check_sandboxes() -> list[Finding]:
             usable.append(status.name)
         found.append(Finding(f"sandbox {status.name}", verdict, status.sentence, status.mend or ""))
     chosen = os.environ.get("PODIUM_SANDBOX", "")
+    if chosen == "unconfined":  # by choice: then nobody needs to be told how to install another
+        found = [replace(one, mend="") for one in found]
+    return [*found, _chosen_sandbox(chosen, usable), *check_images()]
+
+
+def _chosen_sandbox(chosen: str, usable: list[str]) -> Finding:
+    """What submissions of this machine run in."""
+    from ingestion.sandbox import SANDBOXES
+
     if chosen == "unconfined":
         sentence = (
             "PODIUM_SANDBOX=unconfined: submissions run with all rights of this user. Strangers are refused."
         )
-        found.append(Finding("sandbox", "note", sentence, "unset PODIUM_SANDBOX", True))
-    elif chosen and chosen not in usable:
+        return Finding("sandbox", "note", sentence, "unset PODIUM_SANDBOX", True)
+    if chosen and chosen not in SANDBOXES:
+        sentence = f"PODIUM_SANDBOX is {chosen!r}, and there is no such sandbox."
+        mend = f"unset PODIUM_SANDBOX, or set it to {', '.join(SANDBOXES[:-1])} or {SANDBOXES[-1]}"
+        return Finding("sandbox", "missing", sentence, mend, True)
+    if chosen and chosen not in usable:
         sentence = f"PODIUM_SANDBOX={chosen} is asked for and does not work here."
-        found.append(Finding("sandbox", "missing", sentence, "See its line above.", True))
-    elif usable:
-        sentence = f"Submissions of this machine run in {chosen or usable[0]}."
-        found.append(Finding("sandbox", "ok", sentence, needed=True))
-    else:
-        sentence = "Nothing here can confine a submission."
-        found.append(Finding("sandbox", "missing", sentence, "apt-get install bubblewrap", True))
-    return [*found, *check_images()]
+        return Finding("sandbox", "missing", sentence, "See its line above.", True)
+    if usable:
+        return Finding("sandbox", "ok", f"Submissions of this machine run in {chosen or usable[0]}.", needed=True)
+    sentence = "Nothing here can confine a submission."
+    return Finding("sandbox", "missing", sentence, "apt-get install bubblewrap", True)
 
 
 def check_images() -> list[Finding]:
@@ -223,21 +233,42 @@ def check_images() -> list[Finding]:
 
 
 def check_machine() -> list[Finding]:
-    """What a compute worker here would announce, and how the kernel lets it bound memory."""
+    """What the machine has, what a run gets of it, and how the kernel lets it bound memory."""
     from ingestion.budget import Capacity, format_size
+    from operations.worker_start import CannotStart, share_in_words, wanted_slots
 
-    capacity = Capacity.of_this_machine()
-    size = format_size(capacity.memory_bytes)
-    found = [Finding("capacity", "ok", f"{capacity.cores} cores and {size} of memory for runs.")]
+    machine = Capacity.of_this_machine()
+    has = f"The machine has {machine.cores} cores and {format_size(machine.memory_bytes)} of memory"
+    try:
+        slots = wanted_slots(None)
+    except CannotStart as error:
+        found = [Finding("capacity", "missing", str(error), "unset PODIUM_SLOTS", True)]
+    else:
+        each = "a run gets" if slots == 1 else f"each of {slots} runs at once gets"
+        found = [Finding("capacity", "ok", f"{has}; {each} {share_in_words(slots)}.")]
     root = Path("/sys/fs/cgroup")
     if (root / "cgroup.controllers").exists():
-        found.append(Finding("cgroups", "ok", "cgroup v2."))
+        found.append(_cgroup_2())
     elif (root / "memory").is_dir():
         found.append(Finding("cgroups", "ok", "cgroup v1 with a memory controller."))
     else:
         sentence = "No memory controller: bubblewrap runs are bounded by watching their memory instead."
         found.append(Finding("cgroups", "note", sentence))
     return found
+
+
+def _cgroup_2() -> Finding:
+    """Whether runs of this user can be bounded by control groups of version 2."""
+    if os.geteuid() == 0:
+        return Finding("cgroups", "ok", "cgroup v2.")
+    from ingestion.sandbox import cgroups
+
+    if cgroups.is_delegated():
+        return Finding("cgroups", "ok", "cgroup v2, with a group that this user may divide.")
+    sentence = (
+        "cgroup v2, of which this user may divide nothing: bubblewrap runs are bounded by watching their memory."
+    )
+    return Finding("cgroups", "note", sentence, "systemd-run --user --scope -p Delegate=yes ./podium worker")
 
 
 def check_port() -> list[Finding]:

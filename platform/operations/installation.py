@@ -1,6 +1,5 @@
 """What every long-running command does first: the data folder, its lock, the port, Django, the database."""
 
-import logging
 import os
 import socket
 from dataclasses import dataclass
@@ -73,8 +72,6 @@ def prepare_django() -> None:
     import django
 
     django.setup()
-    # kombu warns that the embedded broker has no host name. It needs none.
-    logging.getLogger("kombu.connection").setLevel(logging.ERROR)
 
 
 def migrate() -> None:
@@ -122,21 +119,32 @@ def wait_for_answer(supervisor: Supervisor, url: str, patience: float = 60.0) ->
     raise TimeoutError(f"the site at {url} did not answer within {patience:.0f} s; see the folder logs")
 
 
-def start_compute_worker(supervisor: Supervisor, installation: Installation, *, sandbox: str | None) -> None:
-    """Start a compute worker on this machine with a fresh token; the token of an earlier start ends here."""
+def start_compute_workers(
+    supervisor: Supervisor, installation: Installation, *, sandbox: str | None, slots: int = 1
+) -> None:
+    """Start a compute worker for each slot with a fresh token; the tokens of an earlier start end here."""
     from django.conf import settings
+    from django.utils import timezone
 
+    from operations.worker_start import slot_names
     from submissions.models import Worker
 
-    _, token = Worker.with_new_token(LOCAL_WORKER, resource_class="default", is_trusted=True)
-    close_database()
-    supervisor.start(
-        parts.compute_worker(
-            installation.home,
-            url=installation.local_url,
-            token=token,
-            name=LOCAL_WORKER,
-            broker=settings.COMPUTE_BROKER_URL,
-            sandbox=sandbox,
-        )
+    names = slot_names(LOCAL_WORKER, slots)
+    earlier = Worker.objects.filter(name__regex=rf"^{LOCAL_WORKER}(-\d+)?$", revoked_at=None).exclude(
+        name__in=names
     )
+    earlier.update(revoked_at=timezone.now())
+    for name in names:
+        _, token = Worker.with_new_token(name, resource_class="default", is_trusted=True)
+        supervisor.start(
+            parts.compute_worker(
+                installation.home,
+                url=installation.local_url,
+                token=token,
+                name=name,
+                broker=settings.COMPUTE_BROKER_URL,
+                sandbox=sandbox,
+                slots=slots,
+            )
+        )
+    close_database()

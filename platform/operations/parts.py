@@ -6,6 +6,7 @@ from pathlib import Path
 
 from operations.processes import Part
 
+NOT_AGAIN = 78  # as in ingestion.worker, which need not be imported for it
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 # What only the site may know. A compute worker gets a token and its broker's address, nothing else.
@@ -58,18 +59,29 @@ def site_worker(home: Path) -> Part:
 
 
 def compute_worker(
-    home: Path, *, url: str, token: str, name: str, broker: str | None = None, sandbox: str | None = None
+    home: Path,
+    *,
+    url: str,
+    token: str,
+    name: str,
+    broker: str | None = None,
+    sandbox: str | None = None,
+    slots: int = 1,
 ) -> Part:
-    """A compute worker: claims runs over HTTP with its token and runs them in the sandbox."""
+    """A compute worker: claims runs over HTTP with its token and runs them in the sandbox.
+
+    slots: how many workers share this machine.
+    """
     environment = common_environment()
     for key in list(environment):
         if key in SECRETS_OF_THE_SITE or key.startswith("AWS_"):
             del environment[key]
     environment.update(PODIUM_URL=url, PODIUM_WORKER_TOKEN=token, PODIUM_WORKER_NAME=name, PODIUM_HOME=str(home))
+    environment["PODIUM_WORKER_SLOTS"] = str(slots)
     if broker:
         environment["COMPUTE_BROKER_URL"] = broker
     if sandbox:
         environment["PODIUM_SANDBOX"] = sandbox
     command = (sys.executable, "-m", "ingestion.worker")
     log = home / "logs" / ("compute-worker.log" if name == "local" else f"compute-worker-{name}.log")
-    return Part("compute worker", command, environment, log, folder=ROOT, grace=15.0)
+    return Part("compute worker", command, environment, log, folder=ROOT, grace=15.0, final_code=NOT_AGAIN)

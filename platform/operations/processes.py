@@ -21,7 +21,10 @@ LONGEST_PAUSE = 30.0
 
 @dataclass(frozen=True)
 class Part:
-    """What to run: a name for people, a command, its whole environment, and where its output goes."""
+    """What to run: a name for people, a command, its whole environment, and where its output goes.
+
+    final_code: the exit code after which it is not started again.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -30,6 +33,7 @@ class Part:
     pass_fds: tuple[int, ...] = ()
     folder: Path | None = None
     grace: float = 10.0
+    final_code: int | None = None
 
 
 @dataclass

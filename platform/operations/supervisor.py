@@ -132,9 +132,11 @@ class Supervisor:
         """Look after the children once: report deaths, start again what is due, keep logs small."""
         now = time.monotonic()
         with self._undisturbed():
-            for child in self.children:
+            for child in list(self.children):
                 code = child.poll()
-                if code is not None:
+                if code is not None and code == child.part.final_code:
+                    self._give_up(child)
+                elif code is not None:
                     self._report_death(child, code)
                 elif child.restart_at is not None and now >= child.restart_at:
                     child.start()
@@ -152,6 +154,14 @@ class Supervisor:
                 f"The {child.part.name} has died {child.quick_deaths} times in a row. "
                 f"The end of {child.part.log}:\n{child.last_words()}"
             )
+
+    def _give_up(self, child: Child) -> None:
+        """Starting it again would mend nothing: say why, and end where nothing else is left to look after."""
+        self.children.remove(child)
+        why = (child.last_words(1) or f"see {child.part.log}").strip()
+        self.say(f"The {child.part.name} ended and is not started again: {why}")
+        if not self.children:
+            raise Failing(f"the {child.part.name} cannot work: {why}")
 
     def check(self) -> None:
         """Raise Failing when a part has died so often that waiting for it has no sense."""

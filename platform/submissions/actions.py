@@ -87,7 +87,7 @@ def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
         raise Refused(
             "This installation has no sandbox, so it runs the starting kit's own code only.",
             status=409,
-            mend="Its operator can install one: apt-get install bubblewrap.",
+            mend="Its operator learns from ./podium doctor how to use one.",
         )
 
 

@@ -50,6 +50,26 @@ def test_submit_queues_a_run_for_each_task(capsys, phase, tmp_path):
     ]
 
 
+def test_submit_tells_the_number_that_its_entrant_sees(capsys, phase, tmp_path):
+    factories.submission(phase, factories.user("bob"))
+    call_command("submit", str(factories.code_zip(tmp_path)), "--competition", "round-0", "--user", "alice")
+    assert capsys.readouterr().out.startswith("Submission 1 of alice is active.")
+
+
+def test_submit_tells_the_programs_own_words_with_the_sentence(phase):
+    from operations.management.commands.submit import result_of
+
+    made = factories.submission(phase, factories.user("alice"))
+    run = made.runs.first()
+    run.state, run.reason, run.sentence = "failed", "crashed", "The program ended with exit code 1."
+    run.error_lines, run.output_bytes = "KeyError: 'x'", 12
+    run.save()
+    told = result_of(made)
+    assert told["runs"][0]["sentence"] == "The program ended with exit code 1. Its last lines: KeyError: 'x'"
+    assert told["sentence"] == told["runs"][0]["sentence"]
+    assert told["runs"][0]["usage"]["output_bytes"] == 12
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_submit_to_one_task(capsys, phase, tmp_path, order):
     archive = str(factories.code_zip(tmp_path))
@@ -138,6 +158,17 @@ def test_import_dataset_keeps_it(capsys, tiny):
     assert Dataset.objects.get(slug="tiny").current.train_num == 10
 
 
+def test_import_dataset_says_under_which_slug_and_version_it_was_kept(capsys, tiny):
+    factories.user("olga")
+    told = []
+    for _ in range(2):
+        call_command("import_dataset", str(tiny), "--owner", "olga")
+        told.append(capsys.readouterr().out.splitlines()[-1])
+    assert told == ["Imported as tiny, version 1.", "Imported as tiny, version 2."]
+    call_command("import_dataset", str(tiny), "--owner", "olga", "--check-only")
+    assert "would be imported as tiny" in capsys.readouterr().out
+
+
 def test_import_dataset_with_check_only_keeps_nothing(capsys, tiny):
     factories.user("olga")
     answer, code = run(capsys, "import_dataset", str(tiny), "--owner", "olga", "--check-only")
@@ -173,14 +204,26 @@ def test_our_own_fault_ends_with_3(capsys, tiny, monkeypatch):
     assert "the disk is full" in answer["message"]
 
 
-def test_worker_token_works_and_a_second_one_ends_the_first(capsys):
+def test_worker_token_works_and_a_new_one_ends_the_first_only_when_that_is_asked_for(capsys):
     first, code = run(capsys, "worker_token", "gpu-1", "--resource-class", "gpu", "--trusted")
     assert code == 0
     worker = Worker.by_token(first["token"])
     assert (worker.name, worker.resource_class, worker.is_trusted) == ("gpu-1", "gpu", True)
-    second, _ = run(capsys, "worker_token", "gpu-1")
+    refused, code = run(capsys, "worker_token", "gpu-1")
+    assert code == 1 and "--replace" in refused["message"]
+    assert Worker.by_token(first["token"]) == worker
+    second, code = run(capsys, "worker_token", "gpu-1", "--replace")
+    assert code == 0
     assert Worker.by_token(first["token"]) is None
     assert Worker.by_token(second["token"]).is_trusted is False
+
+
+def test_worker_token_makes_one_for_each_slot_of_a_machine(capsys):
+    made, _ = run(capsys, "worker_token", "lab", "--slots", "3")
+    assert made["workers"] == ["lab-1", "lab-2", "lab-3"]
+    assert [Worker.by_token(token).name for token in made["token"].split(",")] == made["workers"]
+    refused, code = run(capsys, "worker_token", "lab", "--slots", "2")
+    assert code == 1 and "lab-1 and lab-2" in refused["message"]
 
 
 def test_worker_token_prints_the_line_for_the_other_machine(capsys):

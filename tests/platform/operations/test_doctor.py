@@ -83,3 +83,57 @@ def test_a_check_that_fails_itself_becomes_a_finding(monkeypatch):
     monkeypatch.setattr(doctor, "check_machine", broken)
     finding = found("machine")
     assert finding.sentence == "Could not be examined: the bus left."
+
+
+class Usable:
+    def __init__(self, name, usable, mend=""):
+        self.name, self.usable, self.sentence, self.mend = name, usable, "Said so.", mend
+
+
+@pytest.fixture
+def only_unconfined(monkeypatch):
+    known = [Usable("docker", False, "install docker"), Usable("bubblewrap", False, "apt-get install bubblewrap")]
+    monkeypatch.setattr("ingestion.sandbox.available_sandboxes", lambda: [*known, Usable("unconfined", True)])
+
+
+def test_who_chose_to_have_no_sandbox_is_not_told_to_install_one(only_unconfined, monkeypatch):
+    monkeypatch.setenv("PODIUM_SANDBOX", "unconfined")
+    findings = [one for one in doctor.check_sandboxes() if "sandbox" in one.name]
+    assert {one.mend for one in findings} == {"", "unset PODIUM_SANDBOX"}
+
+
+def test_a_misspelt_sandbox_is_told_with_the_names_that_there_are(only_unconfined, monkeypatch):
+    monkeypatch.setenv("PODIUM_SANDBOX", "bubblewarp")
+    (sandbox,) = [one for one in doctor.check_sandboxes() if one.name == "sandbox"]
+    assert sandbox.verdict == "missing" and "'bubblewarp'" in sandbox.sentence
+    assert "docker, bubblewrap or unconfined" in sandbox.mend
+
+
+def test_the_machine_and_what_a_run_gets_of_it_are_both_told(monkeypatch):
+    from ingestion.budget import GIB, Capacity
+
+    monkeypatch.setattr(Capacity, "of_this_machine", lambda: Capacity(cores=8, memory_bytes=40 * GIB))
+    monkeypatch.setenv("PODIUM_SLOTS", "2")
+    told = doctor.check_machine()[0].sentence
+    assert told == (
+        "The machine has 8 cores and 40 GiB of memory; each of 2 runs at once gets 4 cores and 16 GiB of memory."
+    )
+    monkeypatch.setenv("PODIUM_SLOTS", "9")
+    assert doctor.check_machine()[0].verdict == "missing"
+
+
+def test_a_user_without_rights_on_the_engine_is_told_how_to_get_them(monkeypatch):
+    import docker
+
+    from ingestion.sandbox.engine import EngineError, connect
+
+    def refuse(**options):
+        raise docker.errors.DockerException(
+            "Error while fetching: ('Connection aborted.', PermissionError(13, 'Permission denied'))"
+        )
+
+    monkeypatch.setattr(docker.DockerClient, "from_env", refuse)
+    monkeypatch.setattr("ingestion.sandbox.engine.podman_sockets", lambda: [])
+    with pytest.raises(EngineError, match="may not speak") as refused:
+        connect()
+    assert "usermod -aG docker" in refused.value.mend and "rootless" in refused.value.mend

@@ -36,13 +36,18 @@ class Command(PodiumCommand):
         """Return every problem on its own line, then what became of the dataset."""
         lines = [f"error: {line(problem)}" for problem in result["errors"]]
         lines += [f"warning: {line(problem)}" for problem in result["warnings"]]
-        lines.append(f"{result['slug']} is in order." if result["ok"] else "The dataset was not imported.")
+        if not result["ok"]:
+            lines.append("The dataset was not imported.")
+        elif result["version"] is None:
+            lines.append(f"The dataset is in order. It would be imported as {result['slug']}.")
+        else:
+            lines.append(f"Imported as {result['slug']}, version {result['version']}.")
         return "\n".join(lines)
 
     def refused(self, refusal: Refused) -> dict[str, Any]:
         """Return the refusal in the fields of a report."""
         problem = {"place": "", "message": refusal.message, "mend": refusal.mend}
-        return {"ok": False, "slug": None, "errors": [problem], "warnings": []}
+        return {"ok": False, "slug": None, "version": None, "errors": [problem], "warnings": []}
 
 
 def line(problem: dict[str, str]) -> str:

@@ -68,17 +68,20 @@ class Command(PodiumCommand):
         """Return the submission's state, and a line for each run."""
         if result["submission"] is None:
             return str(result["sentence"])
-        lines = [f"Submission {result['submission']} is {result['state']}. {result['sentence']}".strip()]
+        lines = [f"Submission {result['number']} of {result['entrant']} is {result['state']}."]
         for run in result["runs"]:
             scores = ", ".join(f"{part} {score['value']:.4f}" for part, score in run["scores"].items())
             why = f" ({run['reason']})" if run["reason"] else ""
             lines.append(f"  {run['task']}: {run['state']}{why} {scores}".rstrip())
+            lines += [f"    {line}" for line in run["sentence"].splitlines() if run["reason"]]
         return "\n".join(lines)
 
     def refused(self, refusal: Refused) -> dict[str, Any]:
         """Return the refusal in the fields of a submission that was not made."""
         return {
             "submission": None,
+            "number": None,
+            "entrant": None,
             "state": "refused",
             "reason": str(Reason.REFUSED.value),
             "sentence": str(refusal),
@@ -130,6 +133,8 @@ def result_of(submission: Submission) -> dict[str, Any]:
     telling = failed or next((run for run in runs if run.reason), None)
     return {
         "submission": submission.pk,
+        "number": submission.number,
+        "entrant": submission.entrant.name,
         "state": submission.state,
         "reason": (telling.reason or None) if telling else None,
         "sentence": told(telling) if telling else "",
