@@ -66,6 +66,7 @@ def test_it_holds_all_a_participant_needs_and_nothing_of_the_site(tmp_path: Path
         "kit.py",
         "sample_code_submission/model.py",
         "sample_linear_submission/model.py",
+        "sample_autosklearn_submission/model.py",
         "sample_data/iris/iris_public.info",
         "ingestion/sandbox/seccomp.json",
         "scoring/metrics.py",

@@ -1,0 +1,88 @@
+"""The auto-sklearn sample: it always has an answer, and searches inside the hardened container."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ingestion.budget import GIB, Budget
+from ingestion.image_names import AUTOSKLEARN_IMAGE
+from ingestion.runner import RunRequest, run
+from ingestion.sandbox.docker import DockerSandbox
+from scoring import score
+from scoring.reading import read_table
+
+KIT = Path(__file__).resolve().parents[2] / "starting_kit"
+SAMPLE = KIT / "sample_autosklearn_submission"
+
+
+@pytest.fixture(scope="module")
+def model_class() -> Any:
+    spec = importlib.util.spec_from_file_location("autosklearn_sample", SAMPLE / "model.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Model
+
+
+ROWS = 400  # enough for some to be kept back
+
+KINDS = {
+    "binary.classification": (1, "bac_metric", lambda rng: rng.integers(0, 2, ROWS)),
+    "multiclass.classification": (4, "pac_metric", lambda rng: rng.choice([0, 1, 3], ROWS)),
+    "multilabel.classification": (3, "f1_metric", lambda rng: rng.integers(0, 2, (ROWS, 3)) * [1, 1, 0]),
+    "regression": (1, "r2_metric", lambda rng: rng.normal(size=ROWS)),
+}
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("task", KINDS)
+def test_without_auto_sklearn_the_forest_answers_for_every_kind_of_task(
+    model_class: Any, task: str, is_sparse: bool, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, "autosklearn", None)
+    rng = np.random.default_rng(0)
+    columns, metric, targets = KINDS[task]
+    X = rng.normal(size=(ROWS, 5))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    features = sparse.csr_matrix(X) if is_sparse else X
+    model = model_class({"task": task, "metric": metric, "target_num": columns, "feat_type": ["Numerical"] * 5})
+    answers = [model.predict(features) for _ in model.fit(features, targets(rng))]
+    answers.append(model.predict(features))
+    assert len(answers) == 2, "one answer early, one at the end"
+    assert "auto-sklearn gave up: ModuleNotFoundError" in capsys.readouterr().out
+    for answer in answers:
+        assert answer.shape == ((ROWS,) if columns == 1 else (ROWS, columns)) and np.isfinite(answer).all()
+
+
+@pytest.mark.docker
+def test_it_searches_in_the_hardened_container_and_answers_within_its_time(tmp_path: Path) -> None:
+    sandbox = DockerSandbox(AUTOSKLEARN_IMAGE)
+    status = sandbox.check()
+    if not status.usable:
+        pytest.skip(status.sentence)
+    iris = KIT / "sample_data" / "iris"
+    request = RunRequest(
+        dataset=iris,
+        submission=SAMPLE,
+        output=tmp_path,
+        # auto-sklearn searches for 30 seconds at least, after a start that is slow on a busy machine.
+        budget=Budget(wall_seconds=90, cores=2, memory_bytes=4 * GIB),
+        sandbox=sandbox,
+        owner="tests",
+    )
+    result = run(request)
+    assert result.status == "ok", result.sentence + result.log_tail
+    assert result.log_path is not None
+    log = result.log_path.read_text()
+    assert "gave up" not in log and "auto-sklearn results" in log, log
+    assert {0, 1} <= {file.number for file in result.predictions}
+    for file in result.predictions:
+        if file.part == "test":
+            solution, prediction = read_table(iris / "iris_test.solution"), read_table(file.path)
+            found = score(solution, prediction, task="multiclass.classification", metric="BAC", stderr=False)
+            assert found.value > 0.5, f"{file.name}: {found.value}"
