@@ -117,6 +117,34 @@ def test_a_worker_that_is_stopped_while_it_claims_gives_the_run_back(make_worker
     assert job.released_when_done
 
 
+def test_a_doorbell_wakes_it_and_the_site_says_which_run_is_next(make_worker):
+    site = FakeSite(next={"run": 7}, claim={"run": 7, "attempt": 1, "secret": "x"})
+    worker = make_worker(site)
+    worker.prepare()
+    worker.answer_doorbell()
+    assert [path for path, _ in site.calls] == ["announce", "next", "runs/7/claim"]
+    assert site.calls[1][1] == {"wait_seconds": 0}
+
+
+def test_a_doorbell_that_is_late_does_nothing(make_worker):
+    site = FakeSite(next={"run": None})
+    worker = make_worker(site)
+    worker.prepare()
+    worker.answer_doorbell()
+    assert [path for path, _ in site.calls] == ["announce", "next"]
+
+
+def test_a_worker_that_was_slower_asks_for_the_run_after(make_worker):
+    waiting = [7, 8]
+    site = FakeSite(next=lambda: {"run": waiting.pop(0)})
+    site.answers["claim"] = lambda: Gone("Another worker was faster.") if waiting else {"attempt": 1}
+    worker = make_worker(site)
+    worker.prepare()
+    worker.answer_doorbell()
+    assert [path for path, _ in site.calls[1:]] == ["next", "runs/7/claim", "next", "runs/8/claim"]
+    assert len(FakeJob.made) == 1
+
+
 def test_a_run_that_another_worker_got_leaves_no_folder(make_worker):
     worker = make_worker(FakeSite(claim=Gone("Another worker was faster.")))
     worker.prepare()
