@@ -1,12 +1,16 @@
 """Competitions in the admin: their pages, people, rounds, phases and tasks."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import ModelAdmin, ReadOnly, StackedInline, SuperusersOnly, TabularInline
+from accounts.refusals import Refused
+from competitions.actions.budgets import ApplyPreset
 from competitions.models import (
     AuditEntry,
     Competition,
@@ -24,6 +28,7 @@ from competitions.models import (
     Team,
     TeamMember,
 )
+from competitions.presets import PRESETS
 from ingestion.budget import format_size, parse_size
 
 
@@ -99,6 +104,20 @@ class RoundAdmin(SuperusersOnly, ModelAdmin):
     search_fields = ("name", "competition__slug")
 
 
+def _applying(preset: str) -> Callable[[ModelAdmin, HttpRequest, QuerySet[Phase]], None]:
+    """What the admin does when a preset is chosen for some phases."""
+
+    def apply(admin: ModelAdmin, request: HttpRequest, phases: QuerySet[Phase]) -> None:
+        assert request.user.is_authenticated
+        for phase in phases.select_related("round__competition"):
+            try:
+                messages.success(request, ApplyPreset(by=request.user, phase=phase, preset=preset).execute())
+            except Refused as refusal:
+                messages.error(request, f"{phase.title}: {refusal}")
+
+    return apply
+
+
 @admin.register(Phase)
 class PhaseAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("title", "round", "number", "kind", "opens_at", "closes_at")
@@ -108,6 +127,18 @@ class PhaseAdmin(SuperusersOnly, ModelAdmin):
     autocomplete_fields = ("round", "parent")
     readonly_fields = ("released_at",)
     inlines = (TaskInline,)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Besides Django's own, one for each preset of a budget."""
+        presets = {
+            f"preset_{preset.name}": (
+                _applying(preset.name),
+                f"preset_{preset.name}",
+                f"Set the budget: {preset.title}",
+            )
+            for preset in PRESETS.values()
+        }
+        return {**super().get_actions(request), **presets}
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Memory is typed with its unit."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from competitions import policy
 from competitions.models import Phase, Task
 from competitions.models.protocol import CHALLENGE_WALL_SECONDS
+from competitions.presets import in_words
 from datasets.models import DatasetVersion
 
 
@@ -87,3 +88,12 @@ def newest_versions(dataset_ids: Iterable[int]) -> dict[int, DatasetVersion]:
 def of_phase(facts: Iterable[TaskFacts], phase: Phase) -> list[TaskFacts]:
     """Those of one phase."""
     return [fact for fact in facts if fact.phase.pk == phase.pk]
+
+
+def budgets_in_words(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) -> dict[int, str]:
+    """What one run may use in each phase, by the phase's id; the times of datasets that may be known."""
+    tasks = tasks_of(phases, now, sees_hidden=sees_hidden)
+    return {
+        phase.pk: in_words(phase, [task.wall_seconds for task in of_phase(tasks, phase) if task.is_revealed])
+        for phase in phases
+    }
