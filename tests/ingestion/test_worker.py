@@ -6,7 +6,8 @@ import pytest
 
 from ingestion import worker as worker_module
 from ingestion.budget import Capacity
-from ingestion.sandbox import cpus
+from ingestion.sandbox import SandboxError, cpus
+from ingestion.sandbox.base import KnownImage
 from ingestion.site import Gone, SiteError, Unreachable, WrongToken
 from ingestion.worker import ComputeWorker, FolderInUse
 
@@ -84,6 +85,38 @@ def test_it_tells_the_site_that_it_starts_once_and_not_when_it_only_lives(make_w
     worker.prepare()
     worker.announce()
     assert [body["starting"] for _, body in site.calls] == [True, False]
+
+
+def test_it_announces_the_images_it_has_of_those_that_the_site_allows(make_worker):
+    site = FakeSite(announce={"images": ["podium-sandbox:latest", "rocker/r-ver:4"]})
+    worker = make_worker(site)
+    asked = []
+
+    def images(names):
+        asked.append(tuple(names))
+        return (KnownImage("podium-sandbox:latest", "sha256:" + "1" * 64, ("numpy==2.4.6",)),)
+
+    worker.sandbox.images = images
+    worker.prepare()
+    assert [body["starting"] for _, body in site.calls] == [True, False], (
+        "told again, once it knew what to look for"
+    )
+    assert "rocker/r-ver:4" not in asked[0] and "rocker/r-ver:4" in asked[1]
+    (found,) = site.calls[-1][1]["images"]
+    assert (found["name"], found["packages"]) == ("podium-sandbox:latest", ("numpy==2.4.6",))
+    assert site.calls[-1][1]["default_image"] == "podium-sandbox:latest"
+
+
+def test_while_its_engine_does_not_answer_it_has_no_images(make_worker):
+    site = FakeSite()
+    worker = make_worker(site)
+
+    def images(names):
+        raise SandboxError("the Docker engine does not answer")
+
+    worker.sandbox.images = images
+    worker.prepare()
+    assert site.calls[-1][1]["images"] == []
 
 
 def test_a_second_worker_in_the_same_folder_is_refused_and_removes_nothing(make_worker):
