@@ -26,6 +26,8 @@ urlpatterns = [
     path(SUBMISSION + "archive/", submissions.archive, name="submission_archive"),
     path(SUBMISSION + "runs/<int:run_id>/log/", submissions.log, name="run_log"),
     path(ONE + "leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path(ONE + "leaderboard/history/", leaderboard.leaderboard_history, name="leaderboard_history"),
     path(ONE + "leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
+    path(ONE + "leaderboard.json", leaderboard.leaderboard_json, name="leaderboard_json"),
     path(ONE + "manage/", manage.manage, name="manage"),
 ]

@@ -1,50 +1,53 @@
-"""The leaderboard of a phase, as a page and as CSV."""
+"""The leaderboard of a phase: as a page, as CSV and JSON, and how it came about."""
 
-import csv
-import hashlib
-import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, islice
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from competitions.models import Phase
-from leaderboards import board
+from leaderboards import export, reading, rules
+from leaderboards.history import has_history, history_of
 from leaderboards.models import LeaderboardRow
-from pages import facts, frame
+from leaderboards.reading import SORTS, Look, Order
+from pages import boards, frame, rank_plot
+from pages.boards import Column
+from pages.views import standings
 from pages.views.submissions import is_part
 
-LAST = float("inf")
-SORTS: dict[str, Callable[[LeaderboardRow], Any]] = {
-    "place": lambda row: (row.rank if row.rank is not None else LAST, row.mean_rank),
-    "entrant": lambda row: row.entrant.name.casefold(),
-    "mean_rank": lambda row: row.mean_rank,
-    "mean_score": lambda row: -row.mean_score,
-    "entries": lambda row: -row.entries,
-    "received": lambda row: -row.submission.received_at.timestamp(),
-}
+LIVE_SECONDS = 5
+AT_ONCE = 200  # pieces of an export
+# Key, heading, class, what it means; the datasets stand after the mean score.
+HEADS = (
+    ("place", "#", "stick rank", "place; the smallest mean rank leads"),
+    ("entrant", "Entrant", "stick entrant", ""),
+    ("mean_rank", "⟨R⟩", "num", "mean rank over the datasets; the smallest leads"),
+    ("mean_score", "⟨S⟩", "num", "mean score over the datasets, missing counted 0"),
+    ("scored", "Scored", "num", "datasets with a score"),
+    ("time", "Time", "num", "wall time of all runs of the entry together"),
+    ("entries", "Entries", "num", "accepted submissions in this phase"),
+    ("received", "Entry of", "", "when the submission that counts was received"),
+    ("last", "Latest", "", "when the latest submission was received"),
+)
+LEADING = 4  # heads before the datasets
 
 
 @dataclass(frozen=True)
-class Column:
-    """A dataset's column: its name, metric and sort key."""
+class Head:
+    """The head of a column: what a click sorts by, and how it is sorted now."""
 
-    name: str
+    key: str
+    label: str
+    css: str
+    title: str
     metric: str
-    key: str
-
-
-@dataclass(frozen=True)
-class Order:
-    """How the rows are sorted; only keys of the allow-list get here."""
-
-    key: str
-    is_reversed: bool
+    wish: str
+    aria: str
 
 
 def shown_phase(request: HttpRequest, shown: frame.Frame) -> Phase | None:
@@ -58,42 +61,18 @@ def shown_phase(request: HttpRequest, shown: frame.Frame) -> Phase | None:
     return released[-1] if released else shown.current
 
 
-def columns_of(phase: Phase, shown: frame.Frame) -> list[Column]:
-    """The datasets of a phase in the order of the cells."""
-    tasks = facts.tasks_of([phase], shown.now, sees_hidden=shown.sees_hidden)
-    return [
-        Column(task.shown_name, task.metric if task.is_revealed else "", f"task{index}")
-        for index, task in enumerate(tasks)
-    ]
-
-
-def _cell_key(index: int) -> Callable[[LeaderboardRow], Any]:
-    def key(row: LeaderboardRow) -> float:
-        value = row.cells[index]["value"] if index < len(row.cells) else None
-        return LAST if value is None else -value
-
-    return key
-
-
-def order_of(request: HttpRequest, columns: list[Column]) -> Order:
-    """The wished order; anything that is not in the allow-list is the order of places."""
-    wish = request.GET.get("sort", "")
-    key = wish.removeprefix("-")
-    if key not in SORTS and key not in {column.key for column in columns}:
-        return Order("place", False)
-    return Order(key, wish.startswith("-"))
-
-
-def sorted_rows(rows: list[LeaderboardRow], order: Order) -> list[LeaderboardRow]:
-    """The rows in the wished order; equal ones keep the order of their places."""
-    key = SORTS.get(order.key) or _cell_key(int(order.key.removeprefix("task")))
-    return sorted(rows, key=key, reverse=order.is_reversed)
-
-
-def _digest(rows: list[LeaderboardRow], phase: Phase) -> str:
-    """Changes when something that the board shows has changed."""
-    shown = [[row.pk, row.rank, row.mean_rank, row.mean_score, row.cells, row.entries] for row in rows]
-    return hashlib.sha256(json.dumps([phase.pk, shown], sort_keys=True).encode()).hexdigest()[:16]
+def heads_of(columns: list[Column], order: Order, view: Look) -> list[Head]:
+    """The heads of all columns that the viewer gets, in their order."""
+    datasets = [(column.key, column.name, "", "", column.metric) for column in columns]
+    plain = [(*head, "") for head in HEADS if view.shows(head[0])]
+    heads = []
+    for key, label, css, title, metric in (*plain[:LEADING], *datasets, *plain[LEADING:]):
+        is_sorted = key == order.key
+        falls = SORTS.get(key, ("", True))[1] != (is_sorted and order.is_reversed)
+        aria = ("descending" if falls else "ascending") if is_sorted else ""
+        wish = f"-{key}" if is_sorted and not order.is_reversed else key
+        heads.append(Head(key, label, css, title, metric, wish, aria))
+    return heads
 
 
 @never_cache
@@ -102,60 +81,148 @@ def _digest(rows: list[LeaderboardRow], phase: Phase) -> str:
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     """The board of a phase; for htmx its live part alone, or nothing (204) when nothing has changed."""
     shown = frame.load(request, slug)
+    scope = standings.scope_of(request, shown)
+    if scope is not None:
+        return standings.page(request, shown, scope)
     phase = shown_phase(request, shown)
-    rows = list(board.rows(phase, shown.now)) if phase else []
-    digest = _digest(rows, phase) if phase else ""
-    if is_part(request) and request.GET.get("seen") == digest:
+    context = _board(request, shown, phase) if phase else {"digest": ""}
+    if is_part(request) and request.GET.get("seen") == context["digest"]:
         return HttpResponse(status=204)
-    columns = columns_of(phase, shown) if phase else []
-    order = order_of(request, columns)
-    context = shown.context(
-        "leaderboard",
-        phase=phase,
-        part=phase.public_part(shown.now) if phase else None,
-        columns=columns,
-        rows=sorted_rows(rows, order),
-        order=order,
-        digest=digest,
-        is_live=phase is not None and phase.is_open(shown.now),
-        mine=[row for row in rows if row.entrant == shown.viewer.entrant],
-    )
     template = "leaderboards/board_part.html" if is_part(request) else "leaderboards/board.html"
-    return render(request, template, context)
+    more = {"phase": phase, "rounds": boards.rounds_of(shown.phases), **context}
+    return render(request, template, shown.context("leaderboard", **more))
+
+
+def _board(request: HttpRequest, shown: frame.Frame, phase: Phase) -> dict[str, object]:
+    """What the board of a phase shows to this person."""
+    view = boards.look(shown, phase, request.GET.get("part", ""))
+    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
+    task_ids = [column.task_id for column in columns]
+    order = reading.order_of(request.GET.get("sort", ""), view, task_ids)
+    search = request.GET.get("q", "")[: reading.LONGEST_SEARCH]
+    page = _page(view, order, task_ids, _number(request), search)
+    notes = boards.told_notes(page.board, view, columns)
+    outstanding = reading.outstanding(phase, shown.now) if view.part else 0
+    states = [boards.state_of(row) for row in (*page.rows, *page.elsewhere)]
+    names = [column.name for column in columns]
+    released = phase.is_released(shown.now)
+    return {
+        "view": view,
+        "heads": heads_of(columns, order, view),
+        "columns": columns,
+        "page": page,
+        "rows": [boards.shown_row(row, view) for row in page.rows],
+        "elsewhere": [boards.shown_row(row, view) for row in page.elsewhere],
+        "order": order,
+        "search": search,
+        "notes": notes,
+        "rules": rules.sentences(phase),
+        "outstanding": outstanding,
+        "without_code": reading.without_code(view),
+        "is_released": released,
+        "is_live": phase.is_open(shown.now) or outstanding > 0,
+        "live_seconds": LIVE_SECONDS,
+        "has_history": has_history(view),
+        "digest": boards.digest(view.part, names, states, page.total, notes, outstanding, released, phase.board),
+    }
+
+
+def _page(view: Look, order: Order, task_ids: list[int], number: int, search: str) -> reading.Slice:
+    found = reading.page_of(view, order=order, task_ids=task_ids, number=number, search=search)
+    if found.rows or found.number == 1:
+        return found
+    return reading.page_of(view, order=order, task_ids=task_ids, search=search)
+
+
+def _number(request: HttpRequest) -> int:
+    wish = request.GET.get("page", "")
+    return int(wish) if wish.isdecimal() and len(wish) < 9 else 1
 
 
 @never_cache
 @require_safe
-def leaderboard_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board of a phase as CSV: the same numbers as the page."""
+def leaderboard_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The board as CSV: the same numbers as the page, all columns, both parts where both may be seen."""
     shown = frame.load(request, slug)
+    scope = standings.scope_of(request, shown)
+    if scope is not None:
+        return _download(standings.as_csv(shown, scope), f"{slug}-{scope.key}-leaderboard.csv", "text/csv")
     phase = shown_phase(request, shown)
-    columns = columns_of(phase, shown) if phase else []
-    number = phase.number if phase else 0
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{slug}-phase-{number}-leaderboard.csv"'
-    writer = csv.writer(response)
-    per_task = [f"{column.name} {what}" for column in columns for what in ("score", "standard error", "rank")]
-    writer.writerow(["place", "entrant", "mean rank", "mean score", "entries", *map(spreadsheet_text, per_task)])
-    for row in board.rows(phase, shown.now) if phase else []:
-        cells = [_csv_cell(row, index) for index in range(len(columns))]
-        head = [
-            row.rank or "",
-            spreadsheet_text(row.entrant.name),
-            f"{row.mean_rank:.4f}",
-            f"{row.mean_score:.6f}",
-        ]
-        writer.writerow([*head, row.entries, *(value for cell in cells for value in cell)])
+    if phase is None:
+        return _download(iter(["place,entrant\r\n"]), f"{slug}-leaderboard.csv", "text/csv")
+    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
+    view = boards.look(shown, phase, request.GET.get("part", ""))
+    lines = export.as_csv(view, [column.name for column in columns])
+    return _download(lines, f"{slug}-phase-{phase.number}-leaderboard.csv", "text/csv")
+
+
+@never_cache
+@require_safe
+def leaderboard_json(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The board as JSON: what the CSV has, with the rules in force."""
+    shown = frame.load(request, slug)
+    kind = "application/json"
+    about: dict[str, object] = {"competition": slug, "made_at": shown.now.isoformat(timespec="seconds")}
+    scope = standings.scope_of(request, shown)
+    if scope is not None:
+        pieces = standings.as_json(shown, scope, about)
+        return _download(pieces, f"{slug}-{scope.key}-leaderboard.json", kind)
+    phase = shown_phase(request, shown)
+    if phase is None:
+        return _download(iter(["{}\n"]), f"{slug}-leaderboard.json", kind)
+    view = boards.look(shown, phase, request.GET.get("part", ""))
+    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
+    about |= {
+        "phase": phase.number,
+        "title": phase.title,
+        "kind": phase.kind,
+        "board": phase.board,
+        "is_frozen": view.is_frozen,
+        "is_anonymous": view.is_anonymous,
+        "is_released": phase.is_released(shown.now),
+        "runs_outstanding": reading.outstanding(phase, shown.now) if view.part else None,
+    }
+    datasets = [{"name": column.name, "metric": column.metric} for column in columns]
+    return _download(export.as_json(view, datasets, about), f"{slug}-phase-{phase.number}-leaderboard.json", kind)
+
+
+def _download(pieces: Iterator[str], filename: str, kind: str) -> HttpResponseBase:
+    """A file to be saved: at once where it is short, else in pieces while the rows are read."""
+    first = list(islice(pieces, AT_ONCE))
+    content_type = f"{kind}; charset=utf-8"
+    response: HttpResponseBase
+    if len(first) < AT_ONCE:
+        response = HttpResponse("".join(first), content_type=content_type)
+    else:
+        response = StreamingHttpResponse(_joined(chain(first, pieces)), content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response
 
 
-def _csv_cell(row: LeaderboardRow, index: int) -> tuple[object, object, object]:
-    cell = row.cells[index] if index < len(row.cells) else {}
-    has_value = cell.get("value") is not None
-    stderr = cell.get("stderr")
-    return (cell.get("text", "") if has_value else "", "" if stderr is None else stderr, cell.get("rank", ""))
+def _joined(pieces: Iterator[str]) -> Iterator[str]:
+    """The same text in fewer pieces, each of which costs a write."""
+    while some := "".join(islice(pieces, AT_ONCE)):
+        yield some
 
 
-def spreadsheet_text(text: str) -> str:
-    """A name that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+@never_cache
+@require_safe
+def leaderboard_history(request: HttpRequest, slug: str) -> HttpResponse:
+    """Places over time: a plot of the first ten and of one's own, with the numbers beside it."""
+    shown = frame.load(request, slug)
+    phase = shown_phase(request, shown)
+    context: dict[str, object] = {"phase": phase}
+    if phase is not None:
+        view = boards.look(shown, phase)
+        if has_history(view):
+            rows = {row.entrant_id: row for row in _known(view)}
+            own = [entrant for entrant, row in rows.items() if getattr(row, "is_own", False)]
+            history = history_of(view, own)
+            names = {entrant: view.name(row) for entrant, row in rows.items()}
+            context |= rank_plot.context(history, names, own, shown.now)
+    return render(request, "leaderboards/history.html", shown.context("leaderboard", **context))
+
+
+def _known(view: Look) -> list[LeaderboardRow]:
+    """The rows whose names a history may need: who leads now, and the viewer's own."""
+    return list(view.rows.filter(rank__isnull=False))

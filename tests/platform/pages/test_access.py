@@ -40,6 +40,8 @@ TABLE = {
     "run_log": ("get", OWN),
     "leaderboard": ("get", PUBLIC),
     "leaderboard_csv": ("get", PUBLIC),
+    "leaderboard_json": ("get", PUBLIC),
+    "leaderboard_history": ("get", PUBLIC),
     "manage": ("get", {**PUBLIC, **LOGIN, "stranger": 403, "participant": 403, "other": 403}),
 }
 

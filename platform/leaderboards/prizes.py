@@ -1,0 +1,71 @@
+"""Who is in line for the prizes of a phase, by its official board."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from competitions.models import Entrant, Phase, Prize, PrizeClaim
+from competitions.prizes import InLine, in_line
+from leaderboards.entries import board_part
+from leaderboards.models import LeaderboardRow
+
+
+@dataclass(frozen=True)
+class Winner:
+    """An entrant in line, with the prizes' titles and the state of the claim."""
+
+    line: InLine
+    entrant: Entrant
+    titles: list[str]
+    claim: PrizeClaim
+    submission_id: int
+
+    @property
+    def published(self) -> int | None:
+        """The submission that everybody may download; None where its entrant did not agree to that."""
+        is_there = self.claim.state in (PrizeClaim.State.PUBLISHED, PrizeClaim.State.CONFIRMED)
+        return self.submission_id if self.claim.publishes_code and is_there else None
+
+
+def official_rows(phase: Phase) -> QuerySet[LeaderboardRow]:
+    """The rows that decide the prizes: of the part that decides the board, as it is now."""
+    return LeaderboardRow.objects.filter(board__phase=phase, board__part=board_part(phase), board__is_frozen=False)
+
+
+def lines(phase: Phase, now: dt.datetime) -> list[InLine]:
+    """Who is in line; nobody while the phase is not released, because it would tell the places."""
+    if not phase.is_released(now):
+        return []
+    places = set(phase.prizes.values_list("place", flat=True))
+    if not places:
+        return []
+    pairs = official_rows(phase).values_list("entrant", "rank")
+    ranks = [(entrant, rank) for entrant, rank in pairs if rank is not None]
+    declined = phase.claims.filter(state=PrizeClaim.State.DECLINED).values_list("entrant", flat=True)
+    return in_line(ranks, places, set(declined))
+
+
+def line_of(phase: Phase, entrant: Entrant, now: dt.datetime) -> InLine | None:
+    """The entrant's own place in line, if any."""
+    return next((line for line in lines(phase, now) if line.entrant_id == entrant.pk), None)
+
+
+def winners(phase: Phase, now: dt.datetime) -> Sequence[Winner]:
+    """The entrants in line with their claims, by place."""
+    found = lines(phase, now)
+    entrants = Entrant.objects.in_bulk([line.entrant_id for line in found])
+    claims = {claim.entrant_id: claim for claim in phase.claims.all()}
+    submissions = dict(official_rows(phase).values_list("entrant", "submission"))
+    titles = {prize.place: prize.title for prize in Prize.objects.filter(phase=phase)}
+    return [
+        Winner(
+            line,
+            entrants[line.entrant_id],
+            [titles[place] for place in line.prizes],
+            claims.get(line.entrant_id) or PrizeClaim(phase=phase, entrant_id=line.entrant_id),
+            submissions[line.entrant_id],
+        )
+        for line in found
+    ]
