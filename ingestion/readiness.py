@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ DEFAULT_SECONDS = 20.0
 # Starting a sandbox, making the dataset and collecting, for each of them on a busy machine.
 SECONDS_AROUND_A_RUN = 2.0
 OUTPUT_BYTES = 64 * 1024**2
+COLUMNS = ("ran", "valid", "test", "shape", "finite")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,17 @@ class PartOutcome:
     def ok(self) -> bool:
         """Whether nothing is wrong."""
         return self.predicted and self.shape and self.finite
+
+
+def ticks(ran: bool, parts: Mapping[str, PartOutcome]) -> dict[str, bool | None]:
+    """The outcomes of a trait by COLUMNS; None where there was nothing to look at."""
+    predicted = [outcome for outcome in parts.values() if outcome.predicted]
+    return {
+        "ran": ran,
+        **{part: parts[part].predicted if part in parts else None for part in PREDICTED_PARTS},
+        "shape": all(outcome.shape for outcome in predicted) if predicted else None,
+        "finite": all(outcome.finite for outcome in predicted) if predicted else None,
+    }
 
 
 @dataclass(frozen=True)

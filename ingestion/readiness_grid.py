@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from ingestion.budget import format_size
-from ingestion.readiness import PartOutcome, Row
-from ingestion.runner import PREDICTED_PARTS, Progress
+from ingestion.readiness import COLUMNS, Row, ticks
+from ingestion.runner import Progress
 from ingestion.traits import TRAITS, Trait
 
 WIDTH = 110
 LINES_OF_LOG = 12
 MARK_WIDTH = 3
-COLUMNS = ("ran", "valid", "test", "shape", "finite")
 
 
 class Marks:
@@ -32,23 +31,6 @@ class Marks:
     def of(self, value: bool | None) -> str:
         """The mark of a value; None means that there was nothing to look at."""
         return self.none if value is None else self.yes if value else self.no
-
-
-def ticks(row: Row) -> dict[str, bool | None]:
-    """The outcomes of a row by column; None where there was nothing to look at."""
-    parts = row.parts
-
-    def of_all(look: Callable[[PartOutcome], bool]) -> bool | None:
-        seen = [look(one) for one in parts.values() if one.predicted]
-        return all(seen) if seen else None
-
-    predicted = {part: parts[part].predicted if part in parts else None for part in PREDICTED_PARTS}
-    return {
-        "ran": row.ran,
-        **predicted,
-        "shape": of_all(lambda one: one.shape),
-        "finite": of_all(lambda one: one.finite),
-    }
 
 
 class Grid:
@@ -84,7 +66,7 @@ class Grid:
     def row(self, row: Row) -> None:
         """Print the row of a trait that was tried."""
         self.clear()
-        found = ticks(row)
+        found = ticks(row.ran, row.parts)
         marks = "  ".join(f"{self.marks.of(found[name]):^6}" for name in COLUMNS)
         note = "" if row.reason is None else f"  {row.reason}"
         ok = self.marks.of(row.ok)

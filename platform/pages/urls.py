@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from pages.views import competition, leaderboard, manage, site, submissions, upload
+from pages.views import competition, leaderboard, manage, readiness, site, submissions, upload
 
 ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
@@ -25,9 +25,11 @@ urlpatterns = [
     path(SUBMISSION + "cancel/", submissions.cancel, name="cancel_submission"),
     path(SUBMISSION + "archive/", submissions.archive, name="submission_archive"),
     path(SUBMISSION + "runs/<int:run_id>/log/", submissions.log, name="run_log"),
+    path(SUBMISSION + "readiness/", readiness.show, name="readiness"),
+    path(SUBMISSION + "readiness/ask/", readiness.ask, name="check_readiness"),
+    path(SUBMISSION + "readiness/cancel/", readiness.cancel, name="cancel_readiness"),
+    path(SUBMISSION + "readiness/log/", readiness.log, name="readiness_log"),
     path(ONE + "leaderboard/", leaderboard.leaderboard, name="leaderboard"),
-    path(ONE + "leaderboard/history/", leaderboard.leaderboard_history, name="leaderboard_history"),
     path(ONE + "leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
-    path(ONE + "leaderboard.json", leaderboard.leaderboard_json, name="leaderboard_json"),
     path(ONE + "manage/", manage.manage, name="manage"),
 ]

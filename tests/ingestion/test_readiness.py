@@ -13,8 +13,8 @@ import pytest
 
 from ingestion.options import AT_FAULT, OK, OUR_FAULT, USAGE
 from ingestion.predictions import UnreadablePrediction, read_prediction
-from ingestion.readiness import ReadinessRequest, check_traits, trial_budget, why_not_checked
-from ingestion.readiness_grid import Grid, details, summary, ticks
+from ingestion.readiness import ReadinessRequest, check_traits, ticks, trial_budget, why_not_checked
+from ingestion.readiness_grid import Grid, details, summary
 from ingestion.sandbox.unconfined import UnconfinedSandbox
 from ingestion.traits import TRAITS, trait_named
 from ingestion.verdict import RunResult
@@ -145,10 +145,22 @@ def test_a_row_says_what_was_left_for_each_part(tmp_path):
             strict=True,
         )
     )
-    assert ticks(rows["missing"]) == {"ran": True, "valid": True, "test": True, "shape": True, "finite": False}
+    assert ticks(rows["missing"].ran, rows["missing"].parts) == {
+        "ran": True,
+        "valid": True,
+        "test": True,
+        "shape": True,
+        "finite": False,
+    }
     assert rows["missing"].reason == "bad_predictions"
     assert "missing_test.predict holds" in rows["missing"].sentence
-    assert ticks(rows["no_valid"]) == {"ran": True, "valid": None, "test": True, "shape": True, "finite": True}
+    assert ticks(rows["no_valid"].ran, rows["no_valid"].parts) == {
+        "ran": True,
+        "valid": None,
+        "test": True,
+        "shape": True,
+        "finite": True,
+    }
     assert rows["multilabel"].ok
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from competitions.models import Entrant
 from ingestion.budget import KIB, Budget
 from ingestion.readiness import trial_budget
+from submissions.models.runs import Reason
 from submissions.models.submission import Submission
 from submissions.models.worker import Worker
 
@@ -99,7 +100,7 @@ class ReadinessRow(models.Model):
     trait = models.CharField(max_length=40)
     ok = models.BooleanField()
     ran = models.BooleanField()
-    reason = models.CharField(max_length=20, blank=True)
+    reason = models.CharField(max_length=20, choices=Reason.choices, blank=True)
     sentence = models.TextField(blank=True)
     wall_seconds = models.FloatField(default=0.0)
     parts = models.JSONField(default=dict, help_text="By part: predicted, shape, finite.")

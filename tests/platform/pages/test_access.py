@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from pages.urls import urlpatterns
+from submissions import readiness
 from tests.platform.pages.conftest import ROLES
 
 PUBLIC = dict.fromkeys(ROLES, 200)
@@ -15,6 +16,7 @@ POSTED = {**dict.fromkeys(ROLES, 302)}
 
 OF_SITE = ("home", "icon", "competitions")
 OF_SUBMISSION = ("submission", "cancel_submission", "submission_archive")
+OF_READINESS = ("readiness", "check_readiness", "cancel_readiness", "readiness_log")
 
 # Name of the address: method, what each role gets. The submission is the participant's.
 TABLE = {
@@ -38,6 +40,16 @@ TABLE = {
     ),
     "submission_archive": ("get", OWN),
     "run_log": ("get", OWN),
+    "readiness": ("get", OWN),
+    "check_readiness": (
+        "post",
+        {**OWN, "participant": 302, "organizer": 302, "reviewer": 403, "superuser": 302},
+    ),
+    "cancel_readiness": (
+        "post",
+        {**OWN, "participant": 302, "organizer": 302, "reviewer": 403, "superuser": 302},
+    ),
+    "readiness_log": ("get", OWN),
     "leaderboard": ("get", PUBLIC),
     "leaderboard_csv": ("get", PUBLIC),
     "leaderboard_json": ("get", PUBLIC),
@@ -51,7 +63,7 @@ def address(world, name):
         "added_page": {"page_slug": "prizes"},
         "dataset_download": {"task_id": world.phase.tasks.first().pk},
         "run_log": {"submission_id": world.submission.pk, "run_id": world.run.pk},
-        **{name: {"submission_id": world.submission.pk} for name in OF_SUBMISSION},
+        **{name: {"submission_id": world.submission.pk} for name in (*OF_SUBMISSION, *OF_READINESS)},
     }.get(name, {})
     return reverse(name, kwargs={} if name in OF_SITE else {"slug": world.contest.slug, **arguments})
 
@@ -71,6 +83,8 @@ def test_every_address_is_in_the_table():
 def answers(world, name):
     """What each role gets from an address; what one role changes is undone before the next asks."""
     method, _ = TABLE[name]
+    if name in ("cancel_readiness", "readiness_log"):
+        readiness.ask(world.submission, by=world.people["participant"])
     for role in ROLES:
         with transaction.atomic():
             yield role, getattr(world.client(role), method)(address(world, name))
