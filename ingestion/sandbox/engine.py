@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +38,7 @@ def connect(*, timeout: int = 60) -> Any:
         if _is_closed_to_us(error):
             raise EngineError(
                 "This user may not speak to the Docker engine.",
-                f"usermod -aG docker {getpass.getuser()}; log in again; or set DOCKER_HOST to a rootless one",
+                "usermod -aG docker $USER, and log in again; or run rootless Docker and set DOCKER_HOST to it",
             ) from error
         raise EngineError(
             f"No Docker engine answers ({' '.join(str(error).split())[:160]}).",

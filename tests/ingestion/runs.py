@@ -100,6 +100,7 @@ class Runner:
         progress: Callable[..., None] | None = None,
         any_time: bool = True,
         alias: str | None = None,
+        cpus: str | None = None,
         **budget: int,
     ) -> RunResult:
         """The result of a submission that `write` puts into a folder."""
@@ -115,5 +116,6 @@ class Runner:
             any_time=any_time,
             alias=alias,
             owner=self.owner,
+            cpus=cpus,
         )
         return run(request, stop=stop, progress=progress)
