@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from pages.views import competition, leaderboard, manage, readiness, site, submissions, upload
+from pages.views import act, competition, leaderboard, manage, prizes, readiness, site, submissions, upload
 
 ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
@@ -23,6 +23,7 @@ urlpatterns = [
     path(ONE + "submissions/", upload.submissions, name="submissions"),
     path(SUBMISSION, submissions.detail, name="submission"),
     path(SUBMISSION + "cancel/", submissions.cancel, name="cancel_submission"),
+    path(SUBMISSION + "choose/", submissions.choose, name="choose_submission"),
     path(SUBMISSION + "archive/", submissions.archive, name="submission_archive"),
     path(SUBMISSION + "runs/<int:run_id>/log/", submissions.log, name="run_log"),
     path(SUBMISSION + "readiness/", readiness.show, name="readiness"),
@@ -30,6 +31,11 @@ urlpatterns = [
     path(SUBMISSION + "readiness/cancel/", readiness.cancel, name="cancel_readiness"),
     path(SUBMISSION + "readiness/log/", readiness.log, name="readiness_log"),
     path(ONE + "leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path(ONE + "leaderboard/history/", leaderboard.leaderboard_history, name="leaderboard_history"),
     path(ONE + "leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
+    path(ONE + "leaderboard.json", leaderboard.leaderboard_json, name="leaderboard_json"),
     path(ONE + "manage/", manage.manage, name="manage"),
+    path(ONE + "manage/<slug:action>/", act.act, name="act"),
+    path(ONE + "prizes/<int:number>/", prizes.prize, name="prize"),
+    path(ONE + "published/<int:submission_id>/", prizes.published_code, name="published_code"),
 ]

@@ -26,6 +26,7 @@ STATE_STYLES = {
     "open": "good",
     "upcoming": "live",
     "closed": "",
+    "released": "accent",
 }
 
 

@@ -9,10 +9,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.refusals import Refused
 from competitions.actions import join as join_action
-from competitions.lifecycle import phase_state
 from competitions.models import Participant
 from datasets.downloads import public_archive
-from pages import facts, frame, timeline
+from pages import facts, frame, phase_cards, timeline
 from pages.answers import as_stranger_file, tells_refusals
 from pages.kit import kit_archive
 from pages.metrics import METRIC_TEXTS
@@ -32,8 +31,11 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def phases(request: HttpRequest, slug: str) -> HttpResponse:
     """The phases on a time axis and in words."""
     shown = frame.load(request, slug)
-    listed = [(phase, phase_state(phase, shown.now)) for phase in shown.phases]
-    context = shown.context("phases", listed=listed, timeline=timeline.draw(shown.phases, shown.now))
+    listed = phase_cards.cards(shown.phases, shown.viewer.entrant, shown.now)
+    budgets = facts.budgets_in_words(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
+    context = shown.context(
+        "phases", listed=listed, budgets=budgets, timeline=timeline.draw(shown.phases, shown.now)
+    )
     return render(request, "competitions/phases.html", context)
 
 

@@ -14,8 +14,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.refusals import Refused
 from competitions.models import Competition
-from pages import frame, own
+from pages import frame, organizing, own
 from pages.answers import tells_refusals
+from pages.organizer_actions import OFFERS
 from submissions import dispatch, images, policy
 from submissions.models import Attempt, Run, Submission, Worker
 
@@ -46,6 +47,12 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
         workers=_workers(shown.competition),
         missing_images=images.missing_for(list(shown.competition.phases().exclude(image=""))),
         waiting=dispatch.queue(shown.competition),
+        protocol=organizing.shown_phases(shown.competition, shown.phases, shown.now),
+        offers={name: offer.label for name, offer in OFFERS.items()},
+        may_edit=shown.viewer.may_edit,
+        sees_hidden=shown.sees_hidden,
+        suspects=organizing.suspects(shown.competition),
+        audit=organizing.audit(shown.competition),
     )
     return render(request, "competitions/manage.html", context)
 

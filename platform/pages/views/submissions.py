@@ -14,7 +14,7 @@ from competitions.models import Entrant, Phase
 from pages import forward, frame, own
 from pages.answers import as_stranger_file, tells_refusals
 from pages.text import plain_log
-from submissions import actions, policy
+from submissions import actions, moderation, policy
 from submissions.models import Run, Submission
 from submissions.models.submission import quota_left
 from submissions.public import submission_state
@@ -105,6 +105,7 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
         may_download=policy.may_download(request.user, submission),
         may_cancel=submission.is_active and policy.may_cancel(request.user, submission),
         is_own=policy.is_own(request.user, submission),
+        may_choose=_may_choose(submission, policy.is_own(request.user, submission), shown),
     )
     return render(
         request, "submissions/detail_part.html" if is_part(request) else "submissions/detail.html", context
@@ -120,6 +121,25 @@ def cancel(request: HttpRequest, slug: str, submission_id: int) -> HttpResponseB
     assert request.user.is_authenticated
     submission = found_submission(request, shown, submission_id)
     actions.cancel(submission, by=request.user)
+    return redirect("submission", slug=slug, submission_id=submission_id)
+
+
+def _may_choose(submission: Submission, is_own: bool, shown: frame.Frame) -> bool:
+    """Whether the entrant may let this submission count now, and it does not yet by choice."""
+    phase = submission.phase
+    asks = is_own and phase.counts == Phase.Counts.CHOSEN and submission.competes and not submission.is_chosen
+    return asks and phase.is_open_for(submission.entrant, shown.now)
+
+
+@login_required
+@require_POST
+@tells_refusals
+def choose(request: HttpRequest, slug: str, submission_id: int) -> HttpResponseBase:
+    """Let this submission count, where the phase leaves the choice to its entrants."""
+    shown = frame.load(request, slug)
+    assert request.user.is_authenticated
+    submission = found_submission(request, shown, submission_id)
+    moderation.choose(submission, by=request.user)
     return redirect("submission", slug=slug, submission_id=submission_id)
 
 

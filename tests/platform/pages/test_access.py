@@ -15,7 +15,15 @@ OWN = {**dict.fromkeys(ROLES, 200), **LOGIN, "stranger": 404, "other": 404}
 POSTED = {**dict.fromkeys(ROLES, 302)}
 
 OF_SITE = ("home", "icon", "competitions")
-OF_SUBMISSION = ("submission", "cancel_submission", "submission_archive")
+OF_SUBMISSION = (
+    "submission",
+    "cancel_submission",
+    "choose_submission",
+    "submission_archive",
+    "published_code",
+)
+FORMS = ("submissions", "act", "prize")  # pages that are read and posted to
+NOTHING_YET = ("prize", "published_code")  # nobody has won
 OF_READINESS = ("readiness", "check_readiness", "cancel_readiness", "readiness_log")
 
 # Name of the address: method, what each role gets. The submission is the participant's.
@@ -55,12 +63,21 @@ TABLE = {
     "leaderboard_json": ("get", PUBLIC),
     "leaderboard_history": ("get", PUBLIC),
     "manage": ("get", {**PUBLIC, **LOGIN, "stranger": 403, "participant": 403, "other": 403}),
+    "act": ("get", {**PUBLIC, **LOGIN, "stranger": 403, "participant": 403, "other": 403, "reviewer": 403}),
+    "prize": ("get", {**dict.fromkeys(ROLES, 404), **LOGIN}),
+    "published_code": ("get", dict.fromkeys(ROLES, 404)),
+    "choose_submission": (
+        "post",
+        {**dict.fromkeys(ROLES, 403), **LOGIN, "stranger": 404, "other": 404, "participant": 409},
+    ),
 }
 
 
 def address(world, name):
     arguments = {
         "added_page": {"page_slug": "prizes"},
+        "act": {"action": "pause-queue"},
+        "prize": {"number": world.phase.number},
         "dataset_download": {"task_id": world.phase.tasks.first().pk},
         "run_log": {"submission_id": world.submission.pk, "run_id": world.run.pk},
         **{name: {"submission_id": world.submission.pk} for name in (*OF_SUBMISSION, *OF_READINESS)},
@@ -107,7 +124,7 @@ def test_a_draft_does_not_exist_but_for_its_organizers(world, name):
     world.contest.state = "draft"
     world.contest.save()
     for role, response in answers(world, name):
-        if role in ("organizer", "reviewer", "superuser"):
+        if role in ("organizer", "reviewer", "superuser") and name not in NOTHING_YET:
             assert response.status_code != 404, role
         else:
             assert response.status_code == 404 or (role == "anonymous" and response.status_code == 302), role
@@ -116,7 +133,7 @@ def test_a_draft_does_not_exist_but_for_its_organizers(world, name):
 @pytest.mark.parametrize("name", TABLE)
 def test_other_methods_are_refused(world, name):
     method, _ = TABLE[name]
-    if name == "submissions":
+    if name in FORMS:
         assert world.client("participant").put(address(world, name)).status_code == 405
     else:
         other = "post" if method == "get" else "get"

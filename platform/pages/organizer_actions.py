@@ -1,0 +1,281 @@
+"""The organizers' actions as forms: what each acts on, what it asks, and the action that it makes.
+
+The page shows a form, then what would happen, and only then does it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from accounts.models import User
+from competitions import policy
+from competitions.actions import dates, queue, release
+from competitions.actions import prizes as prize_actions
+from competitions.actions.base import Action
+from competitions.models import Competition, Entrant, Phase, Task
+from datasets.models import Metric
+from leaderboards.prizes import line_of
+from submissions import changes, moderation
+from submissions.models import Run, Submission
+
+MEBIBYTE = 2**20
+
+
+class UtcMoment(forms.DateTimeField):
+    """A moment, typed as UTC whatever zone the browser is in."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"], **options)
+
+
+class Nothing(forms.Form):
+    """No questions."""
+
+
+class Deadline(forms.Form):
+    """When a phase closes."""
+
+    closes_at = UtcMoment(label="New deadline, in UTC")
+    move_later = forms.BooleanField(
+        label="Move all phases after it by the same time", required=False, initial=True
+    )
+
+
+class ExtraTime(forms.Form):
+    """For whom, until when, why."""
+
+    entrant = forms.ModelChoiceField(Entrant.objects.none())
+    closes_at = UtcMoment(label="Until, in UTC")
+    why = forms.CharField(max_length=300, label="Why")
+
+
+class Why(forms.Form):
+    """A reason that is kept."""
+
+    why = forms.CharField(max_length=300, label="Why")
+
+
+class BoardState(forms.Form):
+    """What everybody sees of a leaderboard."""
+
+    board = forms.ChoiceField(choices=Phase.Board.choices, label="Leaderboard")
+
+
+class MetricChoice(forms.Form):
+    """A metric."""
+
+    metric = forms.ChoiceField(choices=Metric.choices)
+
+
+class Limits(forms.Form):
+    """A budget; an empty field leaves it to the dataset, or to what the worker has."""
+
+    wall_seconds = forms.FloatField(min_value=1, required=False, label="Seconds for each dataset")
+    cores = forms.IntegerField(min_value=1, required=False)
+    memory_mebibytes = forms.IntegerField(min_value=1, required=False, label="Memory in MiB")
+
+
+class RerunHow(forms.Form):
+    """With what a run is run again."""
+
+    fresh = forms.BooleanField(
+        label="With the budget, the image and the dataset version of now, not of then", required=False
+    )
+
+
+class VersionHow(forms.Form):
+    """How runs come to a new version of their dataset."""
+
+    how = forms.ChoiceField(
+        choices=[("score", "score the predictions again"), ("run", "run the code again")], label="What to do"
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asks, in which competition, on what, with which answers."""
+
+    by: User
+    competition: Competition
+    phase: Phase | None
+    task: Task | None
+    submission: Submission | None
+    run: Run | None
+    entrant: Entrant | None
+    answers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One action as the pages offer it. `on` names the parameter that says on what it acts."""
+
+    label: str
+    on: str
+    form: type[forms.Form]
+    make: Callable[[Any], Action]
+    is_dangerous: bool = False
+
+
+def _prize(kind: Callable[..., Action]) -> Callable[[Any], Action]:
+    def make(asked: Any) -> Action:
+        line = line_of(asked.phase, asked.entrant, timezone.now())
+        more = {"note": asked.answers["why"]} if "why" in asked.answers else {}
+        return kind(by=asked.by, phase=asked.phase, entrant=asked.entrant, line=line, **more)
+
+    return make
+
+
+def _budget(asked: Any) -> Action:
+    memory = asked.answers["memory_mebibytes"]
+    return changes.ChangeBudget(
+        by=asked.by,
+        phase=asked.phase,
+        wall_seconds=asked.answers["wall_seconds"],
+        cores=asked.answers["cores"],
+        memory_bytes=memory * MEBIBYTE if memory else None,
+    )
+
+
+OFFERS: dict[str, Offer] = {
+    "pause-queue": Offer(
+        "Pause the queue", "", Nothing, lambda a: queue.PauseQueue(by=a.by, contest=a.competition)
+    ),
+    "resume-queue": Offer(
+        "Let the queue go on", "", Nothing, lambda a: queue.ResumeQueue(by=a.by, contest=a.competition)
+    ),
+    "extend-deadline": Offer(
+        "Move the deadline",
+        "phase",
+        Deadline,
+        lambda a: dates.ExtendDeadline(by=a.by, phase=a.phase, **a.answers),
+    ),
+    "extra-time": Offer(
+        "Give extra time",
+        "phase",
+        ExtraTime,
+        lambda a: dates.GiveExtraTime(by=a.by, phase=a.phase, **a.answers),
+    ),
+    "release": Offer("Release", "phase", Nothing, lambda a: release.Release(by=a.by, phase=a.phase)),
+    "reveal": Offer("Reveal the datasets", "phase", Nothing, lambda a: release.Reveal(by=a.by, phase=a.phase)),
+    "board": Offer(
+        "Show, freeze or hide the board",
+        "phase",
+        BoardState,
+        lambda a: release.SetBoard(by=a.by, phase=a.phase, board=a.answers["board"]),
+    ),
+    "open-for-ever": Offer(
+        "Go on without end", "phase", Nothing, lambda a: release.OpenForEver(by=a.by, phase=a.phase)
+    ),
+    "rescore": Offer("Score again", "phase", Nothing, lambda a: changes.Rescore(by=a.by, phase=a.phase)),
+    "change-budget": Offer("Change the budget", "phase", Limits, _budget, is_dangerous=True),
+    "rescore-task": Offer(
+        "Score again", "task", Nothing, lambda a: changes.Rescore(by=a.by, phase=a.task.phase, task=a.task)
+    ),
+    "change-metric": Offer(
+        "Change the metric",
+        "task",
+        MetricChoice,
+        lambda a: changes.ChangeMetric(by=a.by, task=a.task, metric=a.answers["metric"]),
+        is_dangerous=True,
+    ),
+    "use-version": Offer(
+        "Use the newest version",
+        "task",
+        VersionHow,
+        lambda a: changes.UseCurrentVersion(by=a.by, task=a.task, run_again=a.answers["how"] == "run"),
+    ),
+    "rerun": Offer(
+        "Run again",
+        "submission",
+        RerunHow,
+        lambda a: moderation.Rerun(by=a.by, submission=a.submission, fresh=a.answers["fresh"]),
+    ),
+    "rerun-run": Offer(
+        "Run again",
+        "run",
+        RerunHow,
+        lambda a: moderation.Rerun(by=a.by, submission=a.submission, run=a.run, fresh=a.answers["fresh"]),
+    ),
+    "disqualify": Offer(
+        "Disqualify",
+        "submission",
+        Why,
+        lambda a: moderation.Disqualify(by=a.by, submission=a.submission, why=a.answers["why"]),
+        is_dangerous=True,
+    ),
+    "requalify": Offer(
+        "Requalify", "submission", Nothing, lambda a: moderation.Requalify(by=a.by, submission=a.submission)
+    ),
+    "withdraw": Offer(
+        "Withdraw the entrant",
+        "entrant",
+        Why,
+        lambda a: moderation.Withdraw(by=a.by, entrant=a.entrant, why=a.answers["why"]),
+        is_dangerous=True,
+    ),
+    "confirm-prize": Offer("Confirm the prize", "prize", Nothing, _prize(prize_actions.Confirm)),
+    "decline-prize": Offer("Decline the prize", "prize", Why, _prize(prize_actions.Decline), is_dangerous=True),
+}
+
+
+def acted_on(offer: Offer, competition: Competition, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The objects that an action acts on, found within the competition; an id from elsewhere is unknown here."""
+    found: dict[str, Any] = dict.fromkeys(("phase", "task", "submission", "run", "entrant"))
+    if offer.on in ("phase", "prize"):
+        phases = competition.phases().select_related("parent__round")
+        found["phase"] = policy.resolved(phases, given.get("phase"), "phase")
+    if offer.on == "task":
+        tasks = Task.objects.filter(phase__round__competition=competition)
+        tasks = tasks.select_related("phase__round__competition", "dataset")
+        found["task"] = policy.resolved(tasks, given.get("task"), "task")
+        found["phase"] = found["task"].phase
+    if offer.on == "run":
+        runs = Run.objects.filter(submission__phase__round__competition=competition)
+        found["run"] = policy.resolved(runs.select_related("submission"), given.get("run"), "run")
+        given = {**given, "submission": found["run"].submission_id}
+    if offer.on in ("submission", "run"):
+        submissions = Submission.objects.filter(phase__round__competition=competition)
+        submissions = submissions.select_related("phase__round__competition", "entrant", "origin__phase")
+        found["submission"] = policy.resolved(submissions, given.get("submission"), "submission")
+    if offer.on in ("entrant", "prize"):
+        found["entrant"] = policy.resolved(competition.entrants.all(), given.get("entrant"), "entrant")
+    return found
+
+
+def subject(found: Mapping[str, Any]) -> str:
+    """What an action acts on, as a heading says it."""
+    if found["submission"] is not None:
+        who = found["submission"]
+        on = f", {found['run'].dataset_name}" if found["run"] else ""
+        return f"submission {who.number} of {who.entrant.name} in {who.phase.title}{on}"
+    parts = [found["task"] and found["task"].name, found["entrant"] and found["entrant"].name]
+    parts.append(found["phase"] and found["phase"].title)
+    return ", ".join(str(part) for part in parts if part)
+
+
+def form_for(offer: Offer, competition: Competition, found: Mapping[str, Any], data: Any = None) -> forms.Form:
+    """The form of an action, with what is true now filled in."""
+    initial: dict[str, Any] = {}
+    phase = found["phase"]
+    if phase is not None:
+        initial = {
+            "closes_at": phase.closes_at,
+            "move_later": True,
+            "board": phase.board,
+            "wall_seconds": phase.wall_seconds,
+            "cores": phase.cores,
+            "memory_mebibytes": phase.memory_bytes // MEBIBYTE if phase.memory_bytes else None,
+        }
+    if found["task"] is not None:
+        initial["metric"] = found["task"].metric
+    form = offer.form(data, initial=initial)
+    if "entrant" in form.fields:
+        choice = form.fields["entrant"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = competition.entrants.order_by("name")
+    return form

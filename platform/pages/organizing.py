@@ -1,0 +1,117 @@
+"""What the manage page says of the protocol: phases, what is due, forecasts, prizes, suspects, the audit log."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Count
+
+from competitions.lifecycle import phase_state
+from competitions.models import AuditEntry, Competition, Phase, Task
+from competitions.protocol_check import ProtocolProblem, check_competition
+from leaderboards.prizes import Winner, winners
+from pages import forecast_plot
+from submissions import handover
+from submissions.forecast import Forecast, forecast_of
+from submissions.models import Attempt, Run
+
+AUDIT_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class ShownPhase:
+    """A phase with its state, its problems, how far its hand-over is, and what may be done with it now."""
+
+    phase: Phase
+    state: str
+    tasks: list[Task]
+    problems: list[ProtocolProblem]
+    progress: handover.Progress | None
+    actions: list[str]
+    forecast: Forecast | None = None
+    picture: forecast_plot.Picture | None = None
+    winners: Sequence[Winner] = field(default_factory=list)
+
+
+def shown_phases(competition: Competition, phases: list[Phase], now: dt.datetime) -> list[ShownPhase]:
+    """Every phase for the organizers, in the competition's order."""
+    problems: dict[str, list[ProtocolProblem]] = {}
+    for problem in check_competition(phases, now=now):
+        problems.setdefault(problem.place, []).append(problem)
+    tasks: dict[int, list[Task]] = {}
+    by_id = {phase.pk: phase for phase in phases}
+    every = Task.objects.filter(phase__in=by_id).select_related("dataset").prefetch_related("dataset__versions")
+    for task in every.annotate(run_count=Count("runs")):
+        task.phase = by_id[task.phase_id]
+        tasks.setdefault(task.phase_id, []).append(task)
+    shown = []
+    for phase in phases:
+        own = tasks.get(phase.pk, [])
+        begun = phase.has_begun(now)
+        forecast = forecast_of(phase, now) if phase.is_blind and own else None
+        shown.append(
+            ShownPhase(
+                phase,
+                phase_state(phase, now),
+                own,
+                problems.get(phase.title, []),
+                handover.progress(phase, now) if begun else None,
+                possible_actions(phase, own, now),
+                forecast,
+                forecast_plot.draw(forecast),
+                winners(phase, now) if phase.is_hidden else [],
+            )
+        )
+    return shown
+
+
+def possible_actions(phase: Phase, tasks: Sequence[Task], now: dt.datetime) -> list[str]:
+    """The names of the actions that make sense for a phase now, the most wanted first."""
+    names = []
+    ended = phase.has_ended(now)
+    if not ended:
+        names.append("extend-deadline")
+    if phase.takes_submissions and phase.has_begun(now) and phase.closes_at is not None:
+        names.append("extra-time")
+    if phase.is_blind and ended and any(task.revealed_at is None for task in tasks):
+        names.append("reveal")
+    if ended and not phase.is_released(now):
+        names.append("release")
+    if phase.is_hidden and phase.is_released(now):
+        names.append("open-for-ever")
+    names.append("board")
+    if phase.has_begun(now):
+        names.append("rescore")
+    return [*names, "change-budget"]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A run that was lost on two workers or more: its code may be what kills them."""
+
+    run: Run
+    workers: list[str]
+
+
+def suspects(competition: Competition) -> list[Suspect]:
+    """Runs lost at two different workers, newest first; two queries."""
+    lost = Attempt.objects.filter(
+        outcome=Attempt.Outcome.LOST,
+        run__submission__phase__round__competition=competition,
+        worker__isnull=False,
+    )
+    twice = lost.order_by().values("run").annotate(many=Count("worker", distinct=True)).filter(many__gte=2)
+    attempts = lost.filter(run__in=twice.values("run")).select_related(
+        "worker", "run__submission__entrant", "run__submission__phase"
+    )
+    found: dict[int, Suspect] = {}
+    for attempt in attempts.order_by("-run", "number"):
+        suspect = found.setdefault(attempt.run_id, Suspect(attempt.run, []))
+        if attempt.worker is not None and attempt.worker.name not in suspect.workers:
+            suspect.workers.append(attempt.worker.name)
+    return list(found.values())
+
+
+def audit(competition: Competition) -> list[AuditEntry]:
+    """The latest entries of the audit log."""
+    return list(competition.audit.select_related("user")[:AUDIT_SHOWN])
