@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +15,6 @@ from ingestion.dataset_files import (
     METRIC_IN_INFO,
     PUBLIC_SUFFIXES,
     SOLUTION_SUFFIXES,
-    Tables,
     canonical_metric,
     canonical_task,
     dataset_folder,
@@ -30,16 +26,8 @@ from ingestion.dataset_files import (
     write_info,
     write_rows,
 )
-from ingestion.program.data import (
-    CACHE_FOLDER,
-    CACHE_INDEX,
-    CACHE_VERSION,
-    PARTS,
-    class_indices,
-    read_cached,
-    write_cached,
-)
-from ingestion.program.info import FLAG_KEYS, find_name, read_info
+from ingestion.dataset_input import count_labels, has_missing, open_tables, prepare_input
+from ingestion.program.data import PARTS, class_indices
 from ingestion.program.text import DataError
 
 __all__ = [
@@ -58,9 +46,6 @@ __all__ = [
     "solution_files",
     "write_dataset",
 ]
-
-# What a hidden dataset tells under its alias; other keys could name it.
-_KEYS_UNDER_ALIAS = ("name", "task", "target_type", "feat_type", "metric", "time_budget")
 
 
 class Part(NamedTuple):
@@ -93,10 +78,10 @@ def load_dataset(folder: Path) -> Dataset:
     Only reading is checked here; `check_dataset` finds the rest.
     """
     folder = dataset_folder(folder)
-    tables, task = _open_tables(folder)
+    tables, task = open_tables(folder)
     parts: dict[str, Part | None] = {}
     raw = {part: tables.solution(part) for part in PARTS}
-    label_num = _label_num(tables.info, raw)
+    label_num = count_labels(tables.info, raw)
     solutions = {}
     for part in PARTS:
         solution = raw[part]
@@ -111,29 +96,6 @@ def load_dataset(folder: Path) -> Dataset:
         raise DataError(f"{tables.name}_train.data", "is missing")
     types, _ = feature_types(tables, train.X)
     return Dataset(tables.name, tables.info, types, train, parts["valid"], parts["test"], solutions)
-
-
-def _open_tables(folder: Path) -> tuple[Tables, str]:
-    name = find_name(folder)
-    info = read_info(folder / f"{name}_public.info")
-    task = canonical_task(info.get("task"))
-    if task is None:
-        raise DataError(f"{name}_public.info", f"the task {info.get('task')!r} is not known")
-    return Tables(folder, name, info), task
-
-
-def _label_num(info: Mapping[str, Any], solutions: Mapping[str, Any]) -> int:
-    """Number of classes: columns of the solutions, or for a column of indices what info and indices say."""
-    said = info.get("label_num")
-    found = [said if isinstance(said, int) else 0]
-    for solution in solutions.values():
-        if solution is not None and solution.size:
-            width = solution.shape[1]
-            found.append(width if width > 1 else 0)
-    if max(found) > 1:
-        return max(found)
-    highest = [s.max() for s in solutions.values() if s is not None and s.size and np.isfinite(s).all()]
-    return int(max([1.0, *highest])) + 1
 
 
 def write_dataset(
@@ -191,7 +153,7 @@ def write_dataset(
         "label_num": label_num,
         **{f"{part}_num": int(parts[part][0].shape[0]) if part in parts else 0 for part in PARTS},
         "has_categorical": "Categorical" in types,
-        "has_missing": any(_has_missing(features) for features, _ in parts.values()),
+        "has_missing": any(has_missing(features) for features, _ in parts.values()),
         "is_sparse": sparse,
     }
     write_info(folder / f"{name}_public.info", info)
@@ -213,126 +175,3 @@ def _as_layout(features: Any, sparse: bool) -> Any:
     if sparse:
         return scipy.sparse.csr_matrix(features)
     return features.toarray() if scipy.sparse.issparse(features) else np.asarray(features, dtype=np.float64)
-
-
-def _has_missing(features: Any) -> bool:
-    values = features.data if scipy.sparse.issparse(features) else np.asarray(features, dtype=np.float64)
-    return bool(np.isnan(values).any())
-
-
-def prepare_input(
-    source: Path,
-    destination: Path,
-    *,
-    alias: str | None = None,
-    metric: str | None = None,
-    time_budget: float | None = None,
-) -> Path:
-    """Lay out what a run may see of a dataset under `destination` and return it.
-
-    Text of the parts, training targets, types and the effective info file (this metric, this budget, the
-    counts of the data), with a binary cache; under the alias where one is given, and then without names of
-    features and labels or keys that could tell what the data are. Never a hidden label. Files are made
-    read-only. Raises DataError where the data cannot be read, FileExistsError where `destination` holds
-    something.
-    """
-    source = dataset_folder(source)
-    if destination.exists() and any(destination.iterdir()):
-        raise FileExistsError(f"{destination} is not empty")
-    tables, task = _open_tables(source)
-    name = alias or tables.name
-    cache = destination / CACHE_FOLDER
-    cache.mkdir(parents=True, exist_ok=True)
-    solutions = {part: tables.solution(part) for part in PARTS}
-    if solutions["train"] is None:
-        raise DataError(f"{tables.name}_train.solution", "is missing")
-    features = _fill_cache(tables, cache, solutions)
-    for path in public_files(source):
-        suffix = path.name[len(tables.name) :]
-        if suffix not in ("_public.info", "_feat.type") and not (alias and suffix.endswith(".name")):
-            shutil.copyfile(path, destination / f"{name}{suffix}")
-    types, _ = feature_types(tables, features["train"])
-    (destination / f"{name}_feat.type").write_text("".join(f"{kind}\n" for kind in types), encoding="utf-8")
-    info = _effective_info(tables, task, features, types, solutions)
-    info["name"] = name
-    info["metric"] = METRIC_IN_INFO.get(canonical_metric(metric) or "", metric) if metric else info.get("metric")
-    info["time_budget"] = time_budget if time_budget is not None else info.get("time_budget")
-    if alias:
-        told = {*_KEYS_UNDER_ALIAS, *FLAG_KEYS}
-        info = {key: value for key, value in info.items() if key in told or key.endswith("_num")}
-    write_info(destination / f"{name}_public.info", info)
-    for path in destination.rglob("*"):
-        if path.is_file():
-            path.chmod(0o444)
-    return destination
-
-
-def _effective_info(
-    tables: Tables,
-    task: str,
-    features: Mapping[str, Any],
-    types: Sequence[str],
-    solutions: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The info file's values with the counts and flags that the data have."""
-    label_num = _label_num(tables.info, solutions)
-    counts = {
-        "feat_num": int(features["train"].shape[1]),
-        "target_num": label_num if task == "multiclass.classification" else int(solutions["train"].shape[1]),
-        "label_num": {"regression": 0, "binary.classification": 2}.get(task, label_num),
-        **{f"{part}_num": int(features[part].shape[0]) if part in features else 0 for part in PARTS},
-        "has_categorical": "Categorical" in types,
-        "has_missing": any(_has_missing(values) for values in features.values()),
-        "is_sparse": tables.layout != "dense",
-        "feat_type": general_type(types),
-        "task": task,
-    }
-    return {**tables.info, **counts}
-
-
-def _fill_cache(tables: Tables, cache: Path, solutions: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the binary cache of all parts and return their features.
-
-    A cache beside the source is taken over when it was made from exactly these text files.
-    """
-    digests = {part: _digest(tables.path(part, "data")) for part in PARTS if tables.path(part, "data").is_file()}
-    if "train" not in digests:
-        raise DataError(f"{tables.name}_train.data", "is missing")
-    entries = _taken_over(tables.folder / CACHE_FOLDER, cache, digests)
-    features = {}
-    for part in digests:
-        if part not in entries:
-            known = solutions[part]
-            rows = len(known) if known is not None else tables.info.get(f"{part}_num")
-            entries[part] = write_cached(cache, part, tables.features(part, rows))
-        features[part] = read_cached(cache, part, entries[part])
-    targets = solutions["train"]
-    np.save(cache / "train.solution.npy", targets)
-    if features["train"].shape[0] != len(targets):
-        raise DataError(
-            f"{tables.name}_train.data",
-            f"has {features['train'].shape[0]} rows, {tables.name}_train.solution has {len(targets)}",
-        )
-    index = {"version": CACHE_VERSION, "parts": entries, "text": digests}
-    (cache / CACHE_INDEX).write_text(json.dumps(index))
-    return features
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()
-
-
-def _taken_over(old: Path, cache: Path, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Entries of an older cache whose text is the same, with their files copied."""
-    try:
-        index = json.loads((old / CACHE_INDEX).read_text())
-        if index["version"] != CACHE_VERSION or index["text"] != dict(digests):
-            return {}
-        entries = dict(index["parts"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    for path in old.glob("*.npy"):
-        if path.is_file() and not path.is_symlink():
-            shutil.copyfile(path, cache / path.name)
-    return entries

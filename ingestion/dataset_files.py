@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -118,7 +119,11 @@ class Tables:
         self.folder = folder
         self.name = name
         self.info = dict(info)
-        self.layout = find_layout(folder, name, self.info)
+
+    @functools.cached_property
+    def layout(self) -> str:
+        """One of LAYOUTS, by the info file and the beginning of each part."""
+        return find_layout(self.folder, self.name, self.info)
 
     def path(self, part: str, kind: str) -> Path:
         """The path of `<name>_<part>.<kind>`; the part '' means a table that is not split."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import functools
 import logging
 import shlex
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from ingestion.archive import Contents, Recognised, RefusedArchive, open_archive
 from ingestion.budget import Budget, Capacity, format_size
 from ingestion.collect import CollectedPrediction, Collector, Expected
 from ingestion.dataset import prepare_input
-from ingestion.program.data import Dataset
+from ingestion.program.data import CACHE_FOLDER, Dataset
 from ingestion.program.text import DataError
 from ingestion.recognition import parse_prediction_name
 from ingestion.sandbox.base import Folders, Outcome, Places, Sandbox, SandboxError, SandboxSpec, Usage
@@ -129,7 +130,9 @@ class _Run:
         self.scratch = scratch
         self.stop = stop
         self.progress = progress
-        self.budget = request.budget.filled(Capacity.of_this_machine().for_a_run())
+        self.budget = request.budget
+        if None in (self.budget.cores, self.budget.memory_bytes):
+            self.budget = self.budget.filled(Capacity.of_this_machine().for_a_run())
         self.log = BoundedLog(self.budget.log_bytes)
         self.notes: list[str] = []
 
@@ -171,18 +174,23 @@ class _Run:
             alias=self.request.alias,
             metric=self.request.metric,
             time_budget=self.budget.wall_seconds,
+            link=self.request.sandbox.protects_input,
         )
-        make_readable(folder)
+        for path in (folder, folder / CACHE_FOLDER):
+            path.chmod(0o755)
         return folder
 
     def _lay_out_program(self) -> Path:
         """The package `ingestion.program` and nothing else of ours."""
-        folder = self.scratch / "program" / "ingestion"
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(PACKAGE / "program", folder / "program", ignore=ignored)
-        shutil.copyfile(PACKAGE / "__init__.py", folder / "__init__.py")
-        make_readable(folder.parent)
-        return folder.parent
+        folder = self.scratch / "program"
+        for name, content in program_files().items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o444)
+        for path in (folder, folder / "ingestion", folder / "ingestion" / "program"):
+            path.chmod(0o755)
+        return folder
 
     # Running ------------------------------------------------------------------------------------------------
 
@@ -289,6 +297,13 @@ class _Reporter:
                 predictions_seen=self._collector.seen,
             )
         )
+
+
+@functools.cache
+def program_files() -> Mapping[str, bytes]:
+    """The files of the package that goes into the sandbox, by their places there; read once for all runs."""
+    paths = [PACKAGE / "__init__.py", *(PACKAGE / "program").glob("*.py")]
+    return {path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes() for path in sorted(paths)}
 
 
 def expected_predictions(input_data: Path) -> Expected:

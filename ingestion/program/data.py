@@ -182,25 +182,51 @@ class Dataset:
         return class_indices(solution, self.task, self.info.get("label_num"), path.name)
 
 
+def cached_files(part: str, entry: dict[str, Any]) -> tuple[str, ...]:
+    """Names of the files of one part in the cache."""
+    pieces = ("data", "indices", "indptr")
+    return tuple(f"{part}.{piece}.npy" for piece in pieces) if entry["kind"] == "csr" else (f"{part}.npy",)
+
+
 def write_cached(folder: Path, part: str, features: Any) -> dict[str, Any]:
     """Write one part as memory-mappable float64 `.npy` files; return its entry for the cache's index."""
     if hasattr(features, "tocsr"):
         csr = features.tocsr()
-        for piece in ("data", "indices", "indptr"):
-            np.save(folder / f"{part}.{piece}.npy", getattr(csr, piece))
-        return {"kind": "csr", "shape": list(csr.shape)}
-    np.save(folder / f"{part}.npy", np.ascontiguousarray(features, dtype=np.float64))
-    return {"kind": "dense", "shape": list(features.shape)}
+        entry = {"kind": "csr", "shape": list(csr.shape)}
+        arrays = [csr.data, csr.indices, csr.indptr]
+    else:
+        entry = {"kind": "dense", "shape": list(features.shape)}
+        arrays = [np.ascontiguousarray(features, dtype=np.float64)]
+    for file, array in zip(cached_files(part, entry), arrays):  # noqa: B905  # strict= is Python 3.10
+        np.save(folder / file, array)
+    return entry
 
 
 def read_cached(folder: Path, part: str, entry: dict[str, Any]) -> Any:
-    """One part out of the cache, mapped copy-on-write: pages are read when touched and may be changed."""
-    if entry["kind"] == "csr":
-        from scipy.sparse import csr_matrix
+    """One part out of the cache, mapped copy-on-write: pages are read when touched and may be changed.
 
-        pieces = tuple(_mapped(folder / f"{part}.{piece}.npy") for piece in ("data", "indices", "indptr"))
-        return csr_matrix(pieces, shape=tuple(entry["shape"]), copy=False)
-    return _mapped(folder / f"{part}.npy")
+    Raises DataError where the cache is not what its index says.
+    """
+    place = f"{folder.name}/{part}"
+    try:
+        arrays = [_mapped(folder / file) for file in cached_files(part, entry)]
+        rows, columns = (int(length) for length in entry["shape"])
+    # numpy has a file's header parsed as Python: a broken one also recurses or fails to tokenize.
+    except (OSError, ValueError, TypeError, KeyError, EOFError, SyntaxError, RecursionError, MemoryError) as error:
+        raise DataError(place, f"cannot be read from the cache ({type(error).__name__})") from error
+    if entry["kind"] == "dense":
+        if arrays[0].dtype != np.float64 or arrays[0].shape != (rows, columns):
+            raise DataError(place, "is not in the cache as its index says")
+        return arrays[0]
+    from scipy.sparse import csr_matrix
+
+    values, indices, starts = arrays
+    is_right = values.dtype == np.float64 and all(array.ndim == 1 for array in arrays)
+    is_right = is_right and {indices.dtype.kind, starts.dtype.kind} == {"i"} and indices.dtype == starts.dtype
+    is_right = is_right and starts.size == rows + 1 and values.size == indices.size == int(starts[-1])
+    if not is_right:
+        raise DataError(place, "is not in the cache as its index says")
+    return csr_matrix((values, indices, starts), shape=(rows, columns), copy=False)
 
 
 def _mapped(path: Path) -> Any:

@@ -316,6 +316,7 @@ class Sandbox(ABC):
     """Runs one program under a budget. Each implementation tries itself out before it is offered."""
 
     name: str
+    protects_input = True  # whether a program cannot change the folders that it only reads, and their files
     default_image = ""  # that of runs which name none, where a sandbox has images
 
     @abstractmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import shutil
@@ -41,7 +42,7 @@ from ingestion.sandbox.bubblewrap_tree import PYTHON, SEARCH_PATH, Tree, sandbox
 from ingestion.sandbox.cpus import reserved
 from ingestion.sandbox.log import BoundedLog
 from ingestion.sandbox.output import is_any_full, open_folder, use_of
-from ingestion.sandbox.processes import Family, PipeReader, Process, memory_of, shared_out_memory_of
+from ingestion.sandbox.processes import Family, PipeReader, Process, ends_within, memory_of, shared_out_memory_of
 from ingestion.sandbox.seccomp import SeccompError, compiled_filter
 
 OPEN_FILES = 4096
@@ -49,11 +50,10 @@ NOT_HELD = (
     "Programs can read the path of this Python's folder, and which packages and system programs are installed."
 )
 SETUP_PATIENCE = 20.0
-# "ready" goes out on bwrap's own status descriptor, the word to go on comes in as standard input.
+# One program mounts all, by a table. "ready" goes out on bwrap's own status descriptor, the word to go on comes in
+# as standard input.
 _SETUP = (
-    'set -e; mount -t tmpfs -o "$1" podium-output "$2"; mount -t tmpfs -o "$3" podium-tmp "$4"; '
-    'mount -t tmpfs -o "$3" podium-shm "$5"; echo ready >"/proc/self/fd/$6"; shift 6; '
-    'read -r go; exec "$@" </dev/null'
+    'set -e; mount --all --fstab "$1"; echo ready >"/proc/self/fd/$2"; shift 2; read -r go; exec "$@" </dev/null'
 )
 _NEEDED = (
     ("bwrap", "bubblewrap"),
@@ -277,7 +277,7 @@ def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) ->
     tree = Tree(spec)
     word_reading, word_writing = os.pipe()
     status_reading, status_writing = os.pipe()
-    filter_descriptor = _memory_file("podium-seccomp", compiled_filter(has_control_group=group is not None))
+    filter_descriptor = _memory_file("podium-seccomp", _filter(group is not None))
     # By descriptor: /proc/1/cmdline inside shows the command line, and host paths are nobody's business there.
     options = [*_bwrap_options(spec, status=status_writing, seccomp=filter_descriptor), *tree.arguments()]
     arguments = _memory_file("podium-arguments", b"".join(option.encode() + b"\0" for option in options))
@@ -334,6 +334,12 @@ def _open_places(pid: int, tree: Tree) -> tuple[int, int, int]:
     return output, temporary, shared
 
 
+@functools.cache
+def _filter(has_control_group: bool) -> bytes:
+    """The compiled filter, the same for all runs."""
+    return compiled_filter(has_control_group=has_control_group)
+
+
 def _memory_file(name: str, content: bytes) -> int:
     descriptor = os.memfd_create(name)
     os.write(descriptor, content)
@@ -345,7 +351,6 @@ def _command(
     spec: SandboxSpec, tree: Tree, group: cgroups.Group | None, cpus: str | None, *, status: int, arguments: int
 ) -> list[str]:
     """The whole line: unshare, the shell that mounts, bwrap, the programs that drop rights, the program."""
-    output, temporary, shared = (str(path) for path in tree.mounted)
     unshare = ["unshare", "--mount", "--propagation", "private"]
     drop: list[str] = []
     if os.geteuid() == 0:
@@ -354,7 +359,7 @@ def _command(
         drop += ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"]
     else:
         unshare += ["--user", "--map-root-user"]
-    setup = ["sh", "-c", _SETUP, "sh", tree.output_options, output, tree.temporary_options, temporary, shared]
+    setup = ["sh", "-c", _SETUP, "sh", str(tree.mount_table)]
     bwrap = ["bwrap", "--args", str(arguments), "--"]
     file_bytes = max(spec.output_bytes, spec.temporary_bytes)
     limits = ["prlimit", "--core=0:0", f"--nofile={OPEN_FILES}:{OPEN_FILES}", f"--fsize={file_bytes}:{file_bytes}"]
@@ -395,16 +400,12 @@ class _Program:
         self._last = Measurement()
 
     def wait(self, seconds: float) -> bool:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._launched.process.wait(seconds)
-            return True
-        return False
+        return ends_within(self._launched.process, seconds)
 
     def kill(self) -> None:
         """bwrap's death ends its child, which is the first process of its namespace, and so all others."""
-        if self._group is not None:
-            self._group.kill()
-        self._family.kill()
+        if self._group is None or not self._group.end():
+            self._family.kill()
 
     def measure(self) -> Measurement | None:
         reading = self._group.measure() if self._group is not None else self._watched()

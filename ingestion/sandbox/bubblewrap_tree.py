@@ -50,6 +50,8 @@ class Tree:
             folder.mkdir()
         self._write_accounts()
         self._write_environment()
+        self.mount_table = self._scratch / "mounts"
+        self._write_mount_table()
 
     @property
     def output_options(self) -> str:
@@ -61,6 +63,13 @@ class Tree:
         """Mount options of /tmp and /dev/shm. Programs may be compiled and run there."""
         inodes = self._spec.budget.output_files * 10
         return f"size={self._spec.temporary_bytes},nr_inodes={inodes},mode=1777,nosuid,nodev"
+
+    def _write_mount_table(self) -> None:
+        """The sized places in the form of fstab(5), where a blank is written as its number."""
+        output, *temporary = (str(path).replace("\\", "\\134").replace(" ", "\\040") for path in self.mounted)
+        lines = [f"podium-output {output} tmpfs {self.output_options} 0 0\n"]
+        lines += [f"podium-temporary {path} tmpfs {self.temporary_options} 0 0\n" for path in temporary]
+        self.mount_table.write_text("".join(lines))
 
     def arguments(self) -> list[str]:
         """bwrap's arguments that build the tree, in order."""

@@ -122,6 +122,19 @@ class Group:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, 9)
 
+    def end(self, patience: float = 5.0) -> bool:
+        """Kill until no process is left in the group; False where that cannot be told, or takes too long."""
+        file, end = self.join_files()[0], time.monotonic() + patience
+        while time.monotonic() < end:
+            try:
+                if not file.read_text().split():
+                    return True
+            except OSError:
+                return False
+            self.kill()
+            time.sleep(0.001)
+        return False
+
     def remove(self, patience: float = 5.0) -> None:
         """Remove the folders once the processes are gone. Raises SandboxError when they stay."""
         end = time.monotonic() + patience
@@ -133,7 +146,7 @@ class Group:
                     if time.monotonic() > end:
                         raise SandboxError(f"a control group could not be removed: {error}") from error
                     self.kill()
-                    time.sleep(0.02)
+                    time.sleep(0.002)
 
 
 def make_group(name: str, mount: Path = MOUNT, proc: Path = Path("/proc")) -> Group:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -40,15 +41,24 @@ def snapshot() -> dict[int, Process]:
 
 def _from_proc() -> Iterable[Process]:
     for name in (path.name for path in PROC.iterdir()):
-        if not name.isdigit():
-            continue
+        process = _process(name) if name.isdigit() else None
+        if process is not None:
+            yield process
+
+
+def _process(name: str) -> Process | None:
+    """The process of this number, or None where it has ended in between."""
+    try:
+        descriptor = os.open(f"{PROC}/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            words = (PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
-        except OSError:
-            continue  # ended in between
-        # After the name: state, parent, ... utime is field 14 of proc(5), stime 15, starttime 22, rss 24.
-        cpu = (int(words[11]) + int(words[12])) / _TICKS
-        yield Process(int(name), int(words[1]), words[19].decode(), cpu, int(words[21]) * _PAGE)
+            words = os.read(descriptor, 4096).rpartition(b")")[2].split()
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return None
+    # After the name: state, parent, ... utime is field 14 of proc(5), stime 15, starttime 22, rss 24.
+    cpu = (int(words[11]) + int(words[12])) / _TICKS
+    return Process(int(name), int(words[1]), words[19].decode(), cpu, int(words[21]) * _PAGE)
 
 
 def _from_ps() -> Iterable[Process]:
@@ -81,6 +91,9 @@ class Family:
         self._born: dict[int, str] = {}
         self._spent: dict[tuple[int, str], float] = {}
         self._root = root
+        self._is_over = False
+        first = _process(str(root)) if PROC.is_dir() else None
+        self._oldest = int(first.born) if first is not None else 0
 
     def members(self) -> list[Process]:
         """Living members, the root first where it lives."""
@@ -93,7 +106,7 @@ class Family:
             children.setdefault(process.parent, []).append(process.pid)
         waiting = list(known)
         if self._mark:
-            waiting += [pid for pid in everyone if pid not in known and self._is_marked(pid)]
+            waiting += [pid for pid in everyone if pid not in known and self._is_marked(everyone[pid])]
         seen: set[int] = set()
         while waiting:
             pid = waiting.pop()
@@ -105,10 +118,13 @@ class Family:
             self._spent[(pid, everyone[pid].born)] = everyone[pid].cpu_seconds
         return [everyone[pid] for pid in sorted(seen, key=lambda pid: pid != self._root)]
 
-    def _is_marked(self, pid: int) -> bool:
+    def _is_marked(self, process: Process) -> bool:
+        """Whether a process has the mark. Nobody inherits it from one that is younger: that saves most looks."""
         try:
-            return self._mark is not None and self._mark in (PROC / str(pid) / "environ").read_bytes()
-        except OSError:
+            if self._mark is None or int(process.born) < self._oldest:
+                return False
+            return self._mark in (PROC / str(process.pid) / "environ").read_bytes()
+        except (OSError, ValueError):
             return False
 
     @property
@@ -119,9 +135,10 @@ class Family:
     def kill(self, patience: float = 5.0) -> None:
         """Send SIGKILL to all members until none is left: a family may grow while it is being ended."""
         end = time.monotonic() + patience
-        while time.monotonic() < end:
+        while not self._is_over and time.monotonic() < end:
             living = [one for one in self.members() if not _is_zombie(one.pid)]
             if not living:
+                self._is_over = True
                 return
             for one in living:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -161,6 +178,28 @@ def shared_out_memory_of(pids: Iterable[int]) -> int:
         fields = dict(line.split(":", 1) for line in lines if line.startswith(("Pss_Anon", "Pss_Shmem")))
         total += sum(int(value.split()[0]) * 1024 for value in fields.values())
     return total
+
+
+def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait at most so long; whether the process has ended. Its end is noticed at once where the kernel tells it.
+
+    `Popen.wait` with a time looks every twentieth of a second: that long an end could wait to be seen.
+    """
+    if process.poll() is not None:
+        return True
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        return process.returncode is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll(seconds * 1000)
+    finally:
+        os.close(descriptor)
+    return process.poll() is not None
 
 
 class PipeReader:

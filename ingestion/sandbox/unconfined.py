@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from ingestion.sandbox.base import (
     watch_over,
 )
 from ingestion.sandbox.output import OUTPUT_FOLDER, open_folder, use_of
-from ingestion.sandbox.processes import Family, PipeReader, shared_out_memory_of
+from ingestion.sandbox.processes import Family, PipeReader, ends_within, shared_out_memory_of
 
 TEMPORARY_FOLDER = "tmp"
 MARK = "PODIUM_RUN_MARK"
@@ -36,6 +35,7 @@ class UnconfinedSandbox(Sandbox):
     """Wall clock and memory are watched and the whole family is ended; nothing keeps it from files or network."""
 
     name = "unconfined"
+    protects_input = False
 
     def places(self, folders: Folders) -> Places:
         """The folders themselves: nothing is mounted anywhere else."""
@@ -131,10 +131,7 @@ class _Program:
         self._peak = 0
 
     def wait(self, seconds: float) -> bool:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-            return True
-        return False
+        return ends_within(self._process, seconds)
 
     def kill(self) -> None:
         self._family.kill()
