@@ -40,6 +40,7 @@ log = logging.getLogger("ingestion.worker")
 ANNOUNCE_SECONDS = 10.0
 ASK_SECONDS = 10.0
 PAUSE_SECONDS = 3.0
+SHARE_SECONDS = 30.0  # how long a worker with a run in sight waits for its cores before it lets others try
 FASTER_WORKERS = 5  # how often a run may be lost to a faster worker before the next doorbell is waited for
 NOT_AGAIN = 78  # exit code: what is wrong is not mended by starting again
 
@@ -209,7 +210,13 @@ class ComputeWorker:
         """The processors and the memory of one run, unless other workers of this machine have them now."""
         most = self.machine.for_a_run().memory_bytes
         try:
-            share = take_share(cores=self.capacity.cores, memory=self.capacity.memory_bytes, of_memory=most)
+            share = take_share(
+                cores=self.capacity.cores,
+                memory=self.capacity.memory_bytes,
+                of_memory=most,
+                patience=SHARE_SECONDS,
+                stop=self.stopping,
+            )
         except OSError as problem:
             log.warning("runs of other workers here cannot be told: %s", problem)
             return Share.unknown()

@@ -11,6 +11,8 @@ import contextlib
 import fcntl
 import os
 import stat
+import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +21,7 @@ from pathlib import Path
 
 # Not the folder of TMPDIR: two workers started from different terminals must find each other.
 LOCKS = Path("/tmp")  # noqa: S108  # the folder in it is this user's alone, which is checked
+_POLL = 0.2  # seconds between two looks for what became free
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -43,19 +46,36 @@ class Share:
         self._locks.close()
 
 
-def take_share(*, cores: int, memory: int, of_memory: int, folder: Path | None = None) -> Share | None:
+def take_share(
+    *,
+    cores: int,
+    memory: int,
+    of_memory: int,
+    folder: Path | None = None,
+    patience: float = 0.0,
+    stop: threading.Event | None = None,
+) -> Share | None:
     """Take processors and bytes of memory for a run, or None while others have them.
 
-    of_memory: how many bytes all runs of this machine may have together. Raises UnsafeFolder.
+    of_memory: how many bytes all runs of this machine may have together. patience: seconds to wait for them, until
+    `stop` is set. One worker waits at a time and keeps what becomes free, so that a series of small runs cannot
+    keep a large one waiting for ever. Raises UnsafeFolder.
     """
     if not hasattr(os, "sched_getaffinity"):
         return Share.unknown()
     place = _folder_of_locks(folder)
-    with ExitStack() as locks:
-        cpus = _take_cpus(place, cores, locks)
-        if cpus is None or not _take_memory(place, memory, of_memory, locks):
-            return None
-        return Share(cpus, locks.pop_all())
+    end = time.monotonic() + patience
+    with ExitStack() as turn, ExitStack() as locks:
+        has_turn, taken = False, list[int]()
+        while True:
+            has_turn = has_turn or _lock(place / "turn", turn)
+            if has_turn:
+                _take_free_cpus(place, cores, taken, locks)
+            if len(taken) == cores and _take_memory(place, memory, of_memory, locks):
+                return Share(",".join(map(str, sorted(taken))), locks.pop_all())
+            if time.monotonic() >= end or (stop is not None and stop.is_set()):
+                return None
+            time.sleep(_POLL)
 
 
 @contextmanager
@@ -72,7 +92,12 @@ def reserved(cores: int, folder: Path | None = None, *, held: str | None = None)
         cpus = None
         if hasattr(os, "sched_getaffinity"):
             with contextlib.suppress(OSError):
-                cpus = _take_cpus(_folder_of_locks(folder), cores, locks)
+                taken: list[int] = []
+                _take_free_cpus(_folder_of_locks(folder), cores, taken, locks)
+                if len(taken) == cores:
+                    cpus = ",".join(map(str, taken))
+                else:
+                    locks.close()
         yield cpus
 
 
@@ -86,19 +111,13 @@ def _folder_of_locks(folder: Path | None) -> Path:
     return place
 
 
-def _take_cpus(place: Path, cores: int, locks: ExitStack) -> str | None:
-    """The first processors that are free; a file of a lock stays, as removing one is how two get it each."""
-    with ExitStack() as taken:
-        cpus: list[int] = []
-        for cpu in sorted(os.sched_getaffinity(0)):
-            if len(cpus) == cores:
-                break
-            if _lock(place / str(cpu), taken):
-                cpus.append(cpu)
-        if len(cpus) < cores:
-            return None
-        locks.enter_context(taken.pop_all())
-        return ",".join(map(str, cpus))
+def _take_free_cpus(place: Path, cores: int, taken: list[int], locks: ExitStack) -> None:
+    """Add free processors to `taken`, up to so many. Files of locks stay: removing one is how two get it."""
+    for cpu in sorted(os.sched_getaffinity(0)):
+        if len(taken) == cores:
+            return
+        if cpu not in taken and _lock(place / str(cpu), locks):
+            taken.append(cpu)
 
 
 def _take_memory(place: Path, wanted: int, total: int, locks: ExitStack) -> bool:

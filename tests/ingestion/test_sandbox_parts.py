@@ -211,6 +211,34 @@ def test_processors_are_free_again_when_there_was_no_memory_for_the_run(tmp_path
     everything.release()
 
 
+def test_who_waits_for_several_processors_keeps_those_that_become_free(tmp_path):
+    cores = len(os.sched_getaffinity(0))
+    small = take_share(cores=1, memory=1, of_memory=100, folder=tmp_path)
+    waiting = threading.Thread(
+        target=lambda: got.append(take_share(cores=cores, memory=9, of_memory=100, folder=tmp_path, patience=60.0))
+    )
+    got = []
+    waiting.start()
+    while (tmp_path / "turn").exists() is False:
+        time.sleep(0.01)
+    small.release()
+    waiting.join()
+    assert got[0].cpus == ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    got[0].release()
+
+
+def test_who_waits_gives_up_when_it_is_stopped_and_holds_nothing_then(tmp_path):
+    small = take_share(cores=1, memory=100, of_memory=100, folder=tmp_path)
+    stop = threading.Event()
+    stop.set()
+    options = {"cores": 1, "memory": 1, "of_memory": 100, "folder": tmp_path}
+    assert take_share(**options, patience=600.0, stop=stop) is None
+    small.release()
+    again = take_share(**options)
+    assert again is not None
+    again.release()
+
+
 def test_what_a_killed_worker_had_is_free_again(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from ingestion.sandbox.cpus import take_share;"

@@ -61,6 +61,7 @@ def make_worker(tmp_path, monkeypatch):
     FakeJob.made.clear()
     monkeypatch.setattr(worker_module, "Job", FakeJob)
     monkeypatch.setattr(cpus, "LOCKS", tmp_path)
+    monkeypatch.setattr(worker_module, "SHARE_SECONDS", 0.0)
     made = []
 
     def make(site):
