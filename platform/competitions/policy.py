@@ -8,17 +8,18 @@ that was guessed names nothing that its sender may not use.
 import datetime as dt
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import lifecycle
-from competitions.models import Competition, Entrant, Organizer, Participant, Phase, Task, TeamMember
+from competitions.models import Competition, Entrant, Extension, Organizer, Participant, Phase, Task, TeamMember
 from datasets.models import Dataset
 
 Person = User | AnonymousUser
@@ -51,6 +52,11 @@ class Viewer:
     def entrant(self) -> Entrant | None:
         """As what the person competes so far: the team's entrant, else the person's own, if any."""
         return own_entrant(self.user, self.competition)
+
+    @cached_property
+    def may_have_extra_time(self) -> bool:
+        """Whether somebody for whom the person speaks was ever given extra time here."""
+        return given_to(self.user).filter(phase__round__competition=self.competition).exists()
 
     @property
     def is_superuser(self) -> bool:
@@ -102,6 +108,47 @@ class Viewer:
     def may_download_data(self) -> bool:
         """Whether public files of datasets go to the person; which datasets, `datasets_in_view` says."""
         return self.may_see and (self.takes_part or self.is_organizer)
+
+
+def viewer_of(user: Person, slug: str) -> Viewer | None:
+    """The person before the competition of an address; None where there is none. One query.
+
+    Role, participation and extra time come with the competition, because every page asks for them.
+    """
+    found = Competition.objects.filter(slug=slug)
+    if not user.is_authenticated:
+        competition = found.first()
+        return None if competition is None else Viewer(user, competition)
+    own = {"competition": OuterRef("pk"), "user": user.pk}
+    role = Organizer.objects.filter(**own).values(
+        found=JSONObject(id="id", role="role", sees_hidden="sees_hidden")
+    )
+    wish = Participant.objects.filter(**own).values(found=JSONObject(id="id", state="state"))
+    extra_time = given_to(user).filter(phase__round__competition=OuterRef("pk"))
+    competition = found.annotate(
+        own_role=Subquery(role[:1]), own_wish=Subquery(wish[:1]), extra_time=Exists(extra_time)
+    ).first()
+    if competition is None:
+        return None
+    viewer = Viewer(user, competition)
+    viewer.role = _own(Organizer, competition.own_role, viewer)
+    viewer.participation = _own(Participant, competition.own_wish, viewer)
+    viewer.may_have_extra_time = competition.extra_time
+    return viewer
+
+
+def _own(model: type[Found], values: dict[str, Any] | None, viewer: Viewer) -> Found | None:
+    """The person's row here from some of its values; the others are loaded when they are asked for."""
+    if values is None:
+        return None
+    known = {**values, "competition_id": viewer.competition.pk, "user_id": viewer.user.pk}
+    names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
+    return model.from_db(viewer.competition._state.db, names, [known[name] for name in names])
+
+
+def given_to(user: Person) -> QuerySet[Extension]:
+    """Extra time given to those for whom the person speaks."""
+    return Extension.objects.filter(entrant__in=own_entrants(user))
 
 
 EDITING = (Organizer.Role.OWNER, Organizer.Role.EDITOR)

@@ -23,6 +23,15 @@ from submissions.public import visible_parts
 PER_PAGE = 50
 MOST_PAGES = 100_000
 LONGEST_SEARCH = 80
+# What pages and exports read.
+OF_ROW = (
+    "position", "rank", "rank_above", "mean_rank", "mean_score", "task_ranks", "stored_cells", "scored", "entries",
+    "wall_seconds", "received_at", "last_received_at", "neutral_number",
+)  # fmt: skip
+OF_OTHERS = (
+    "entrant__name", "entrant__is_baseline", "entrant__held_a_role", "submission__number", "submission__arrival",
+    "board__part", "board__ranked", "board__notes", "board__made_at",
+)  # fmt: skip
 # Keys of columns, with the field they sort by and whether the largest comes first.
 SORTS: dict[str, tuple[str, bool]] = {
     "place": ("position", False),
@@ -62,7 +71,8 @@ class Look:
             board__phase=self.phase, board__part=self.part or "", board__is_frozen=self.is_frozen
         )
         own = Case(When(entrant__in=self.own, then=True), default=False, output_field=BooleanField())
-        return found.annotate(is_own=own).select_related("entrant", "submission", "board")
+        loaded = found.annotate(is_own=own).select_related("entrant", "submission", "board")
+        return loaded.only(*OF_ROW, *OF_OTHERS)
 
     def name(self, row: LeaderboardRow) -> str:
         """The entrant's name, or the neutral one where names are not shown."""

@@ -33,14 +33,13 @@ class Column:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """One line of a board as the viewer sees it; None in `row_*` fields that are not shown."""
+    """One line of a board as the viewer sees it. `place` says where an unranked entry stands."""
 
     row: LeaderboardRow
     name: str
     is_own: bool
     tags: tuple[str, ...]
     place: str
-    is_named: bool
     cells: list[dict[str, Any]]
 
 
@@ -83,7 +82,6 @@ def shown_row(row: LeaderboardRow, board: Look) -> ShownRow:
         is_own=is_own,
         tags=tuple(_tags(row, is_own)),
         place=_place(row),
-        is_named=is_own or not board.is_anonymous,
         cells=row.cells,
     )
 

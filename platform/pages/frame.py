@@ -27,8 +27,13 @@ class Frame:
     """One competition as one person sees it now."""
 
     request: HttpRequest
-    competition: Competition
+    viewer: policy.Viewer
     now: dt.datetime
+
+    @property
+    def competition(self) -> Competition:
+        """The contest."""
+        return self.viewer.competition
 
     @cached_property
     def phases(self) -> list[Phase]:
@@ -47,7 +52,7 @@ class Frame:
     def submit_phases(self) -> list[Phase]:
         """The phases that take submissions of this person now, also in extra time that was given to them."""
         extended = set()
-        if self.viewer.entrant is not None:
+        if self.viewer.may_have_extra_time and self.viewer.entrant is not None:
             given = self.viewer.entrant.extensions.filter(closes_at__gt=self.now)
             extended = set(given.values_list("phase", flat=True))
         return [
@@ -56,11 +61,6 @@ class Frame:
             if phase.takes_submissions
             and (phase.is_open(self.now) or (phase.pk in extended and phase.has_begun(self.now)))
         ]
-
-    @cached_property
-    def viewer(self) -> policy.Viewer:
-        """What the person may see and do here."""
-        return policy.Viewer(self.request.user, self.competition)
 
     @property
     def is_organizer(self) -> bool:
@@ -122,7 +122,7 @@ class Frame:
 
 def load(request: HttpRequest, slug: str) -> Frame:
     """The competition of an address, or 404 where the person may not know of it."""
-    competition = Competition.objects.filter(slug=slug).first()
-    if competition is None or not policy.may_see(request.user, competition):
+    viewer = policy.viewer_of(request.user, slug)
+    if viewer is None or not viewer.may_see:
         raise Http404("There is no such competition.")
-    return Frame(request, competition, timezone.now())
+    return Frame(request, viewer, timezone.now())

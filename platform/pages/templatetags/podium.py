@@ -4,10 +4,11 @@ import datetime as dt
 import math
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from ingestion.budget import format_size
+from pages import markup
 from pages import text as texts
 
 register = template.Library()
@@ -111,13 +112,7 @@ def moment(value: dt.datetime | None, style: str = "long") -> SafeString | str:
     """A moment in UTC, marked up so that the page's script shows it in the reader's zone."""
     if value is None:
         return ""
-    utc = value.astimezone(dt.UTC)
-    return format_html(
-        '<time datetime="{}" data-moment="{}">{}</time>',
-        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        style,
-        utc_text(utc),
-    )
+    return mark_safe(markup.time_tag(value, escape(style)))  # noqa: S308
 
 
 @register.filter
@@ -125,8 +120,7 @@ def utc_text(value: dt.datetime | None) -> str:
     """`1 Dec 2025, 00:00 UTC`."""
     if value is None:
         return ""
-    utc = value.astimezone(dt.UTC)
-    return f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    return markup.utc_text(value.astimezone(dt.UTC))
 
 
 @register.filter
@@ -141,10 +135,6 @@ def until(value: dt.datetime, now: dt.datetime) -> str:
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * min(1.0, max(0.0, share)):.2f}%"
-
-
 @register.simple_tag
 def score_bar(value: float | None, stderr: float | None = None) -> SafeString | str:
     """A bar from 0 to 1 for a normalised score, with a line of one standard error to both sides.
@@ -153,20 +143,7 @@ def score_bar(value: float | None, stderr: float | None = None) -> SafeString | 
     """
     if value is None:
         return ""
-    whisker = SafeString("")
-    if stderr and value > 0:
-        whisker = format_html(
-            '<line class="bar-whisker" x1="{}" x2="{}" y1="50%" y2="50%"/>',
-            _percent(value - stderr),
-            _percent(value + stderr),
-        )
-    return format_html(
-        '<svg class="bar" aria-hidden="true" focusable="false">'
-        '<rect class="bar-ground" width="100%" height="100%"/>'
-        '<rect class="bar-soft" width="{}" height="100%"/>{}</svg>',
-        _percent(value),
-        whisker,
-    )
+    return mark_safe(markup.score_bar(value, stderr))  # noqa: S308
 
 
 @register.simple_tag
@@ -178,5 +155,5 @@ def budget_bar(used: float | None, limit: float) -> SafeString:
         '<rect class="bar-ground" width="100%" height="100%"/>'
         '<rect class="{}" width="{}" height="100%"/></svg>',
         "bar-over" if share >= 1 else "bar-fill",
-        _percent(share),
+        markup.percent(share),
     )

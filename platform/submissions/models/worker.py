@@ -74,10 +74,14 @@ class Worker(models.Model):
 
 def living_workers() -> list[Worker]:
     """The workers heard lately, in the order of their names."""
+    return list(_living().prefetch_related("competitions"))
+
+
+def _living() -> "models.QuerySet[Worker]":
     since = timezone.now() - settings.WORKER_ALIVE
-    return list(Worker.objects.filter(revoked_at=None, seen_at__gte=since).prefetch_related("competitions"))
+    return Worker.objects.filter(revoked_at=None, seen_at__gte=since)
 
 
 def code_runs_unconfined() -> bool:
     """Whether a living worker runs code without a sandbox, so that strangers' code must stay out."""
-    return any(worker.sandbox == "unconfined" for worker in living_workers())
+    return _living().filter(sandbox="unconfined").exists()
