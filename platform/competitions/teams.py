@@ -25,7 +25,7 @@ def create(competition: Competition, captain: User, name: str) -> Team:
     with _changing(competition):
         _check_takes_part(competition, captain)
         _check_has_no_team(competition, captain)
-        own = Entrant.objects.select_for_update().filter(competition=competition, user=captain).first()
+        own = Entrant.objects.select_for_update(no_key=True).filter(competition=competition, user=captain).first()
         taken = [other for other in taken_names(competition) if own is None or other != own.name]
         team = Team.objects.create(competition=competition, name=names.checked(name, taken=taken))
         TeamMember.objects.create(team=team, user=captain, state=TeamMember.State.CAPTAIN)
@@ -164,7 +164,7 @@ def _check_is_captain(team: Team, user: User) -> None:
 
 
 def _give_up_own_entrant(competition: Competition, user: User) -> None:
-    own = Entrant.objects.select_for_update().filter(competition=competition, user=user).first()
+    own = Entrant.objects.select_for_update(no_key=True).filter(competition=competition, user=user).first()
     if own is None:
         return
     if own.submissions.exists():

@@ -44,7 +44,11 @@ def run_again(run: Run, *, fresh: bool) -> None:
 
     With `fresh` it runs with what the phase and the task say now, else with what it ran with before.
     """
-    run = Run.objects.select_for_update(of=("self",)).select_related("submission__phase", "task").get(pk=run.pk)
+    run = (
+        Run.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("submission__phase", "task")
+        .get(pk=run.pk)
+    )
     fields: dict[str, object] = {}
     if fresh:
         task = next(task for task in making.tasks_of(run.submission.phase) if task.pk == run.task_id)
@@ -79,7 +83,7 @@ def run_again(run: Run, *, fresh: bool) -> None:
 
 def score_again(run: Run, **fields: object) -> None:
     """Have the predictions of a run scored again, inside a transaction; `fields` replace what it is scored by."""
-    run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+    run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=run.pk)
     sentence = run.sentence if run.state == RunState.FINISHED and run.reason else SCORED_AGAIN
     reason = "" if run.reason in OF_SCORING else run.reason
     moved = move(

@@ -11,7 +11,7 @@ from datasets.models import DatasetVersion, Metric
 from submissions import again, making
 from submissions.again import counted
 from submissions.models import Run, RunState
-from submissions.transitions import settle
+from submissions.transitions import hold, settle
 
 
 @dataclass
@@ -146,6 +146,7 @@ class ChangeBudget(Action):
 
     def change(self, now: dt.datetime) -> str:
         """Change the phase, then run again what stands."""
+        hold(self.competition)
         runs = self._runs()
         self.phase.wall_seconds, self.phase.cores = self.wall_seconds, self.cores
         self.phase.memory_bytes = self.memory_bytes
@@ -213,6 +214,7 @@ class UseCurrentVersion(Action):
 
     def change(self, now: dt.datetime) -> str:
         """Queue or ring."""
+        hold(self.competition)
         runs, version = self._runs(), self._version()
         for run in runs:
             if self.run_again:

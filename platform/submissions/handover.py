@@ -171,7 +171,7 @@ def hand_over_entrant(phase: Phase, entrant_id: int, now: dt.datetime) -> int:
     """Hand over one entrant, if that is still to be done; returns 1 when something was changed."""
     with transaction.atomic():
         # Uploads take this lock, too: numbers stay unique, and of two ticks at once the second finds it done.
-        entrant = Entrant.objects.select_for_update().get(pk=entrant_id)
+        entrant = Entrant.objects.select_for_update(no_key=True).get(pk=entrant_id)
         due = next(iter(pending(phase, now, entrant_id=entrant_id)), None)
         if due is None:
             return 0
@@ -274,7 +274,7 @@ def _complete(submission: Submission) -> None:
 
 def retire(submission: Submission) -> None:
     """Take a handed over submission out of its phase because another one stands for its entrant now."""
-    runs = list(submission.runs.select_for_update())
+    runs = list(submission.runs.select_for_update(no_key=True))
     for run in runs:
         if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
             end_run(run, RunState.CANCELLED, reason="cancelled", sentence=SUPERSEDED)

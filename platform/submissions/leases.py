@@ -41,7 +41,7 @@ def take_back(run: Run, attempt: Attempt, now: dt.datetime) -> bool:
     Only an attempt that ended because nothing was heard, within the grace, and while no other attempt has begun.
     """
     with transaction.atomic():
-        held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+        held = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=run.pk)
         lost = held.attempts.filter(
             pk=attempt.pk,
             number=held.attempt_number,

@@ -17,7 +17,7 @@ from submissions.handover import retire
 from submissions.models import Handover, Run, RunState, Submission
 from submissions.models.runs import AT_WORKER
 from submissions.standing import standing_submission
-from submissions.transitions import end_run, settle
+from submissions.transitions import end_run, hold, settle
 
 STOPPED = "Stopped because its submission was disqualified."
 
@@ -79,6 +79,7 @@ class Rerun(OfSubmission):
 
     def change(self, now: dt.datetime) -> str:
         """Queue them."""
+        hold(self.competition)
         runs = self._runs()
         for run in runs:
             again.run_again(run, fresh=self.fresh)
@@ -96,7 +97,7 @@ def descendants(submission: Submission) -> list[Submission]:
 
 def stop(submission: Submission, sentence: str) -> None:
     """End what has not ended of a submission: at once what waits, through its worker what runs."""
-    for run in submission.runs.select_for_update():
+    for run in submission.runs.select_for_update(no_key=True):
         if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
             end_run(run, RunState.CANCELLED, reason="cancelled", sentence=sentence)
     submission.runs.filter(state__in=AT_WORKER).update(cancel_asked=True, sentence=sentence)
@@ -145,6 +146,7 @@ class Disqualify(OfSubmission):
 
     def change(self, now: dt.datetime) -> str:
         """Mark it and its copies; boards follow in the same transaction, the hand-over after it."""
+        hold(self.competition)
         for submission in [self.submission, *descendants(self.submission)]:
             if submission.disqualified_at is None:
                 submission.disqualified_at = now
@@ -180,6 +182,7 @@ class Requalify(OfSubmission):
 
     def change(self, now: dt.datetime) -> str:
         """Unmark it, and those copies that were marked with it."""
+        hold(self.competition)
         at = self.submission.disqualified_at
         for submission in [self.submission, *descendants(self.submission)]:
             if submission.disqualified_at != at:
@@ -232,6 +235,7 @@ class Withdraw(Action):
 
     def change(self, now: dt.datetime) -> str:
         """Disqualify everything and end the participation of its people."""
+        hold(self.competition)
         own = self._competing()
         for submission in own:
             submission.disqualified_at = now

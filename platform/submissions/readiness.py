@@ -28,7 +28,7 @@ def ask(submission: Submission, *, by: User) -> ReadinessCheck:
     check_possible(submission, by)
     with transaction.atomic():
         # Locking the entrant makes the look at its other checks and the new one one step for two requests at once.
-        entrant = Entrant.objects.select_for_update().get(pk=submission.entrant_id)
+        entrant = Entrant.objects.select_for_update(no_key=True).get(pk=submission.entrant_id)
         _check_limits(submission, entrant, by)
         made = ReadinessCheck.objects.create(
             submission=submission,
@@ -80,7 +80,7 @@ def cancel(check: ReadinessCheck, *, by: User) -> ReadinessCheck:
     if not policy.may_check_readiness(by, check.submission):
         raise Refused("Only its entrant or an organizer may cancel a readiness check.", status=403)
     with transaction.atomic():
-        fenced = ReadinessCheck.objects.select_for_update(of=("self",)).get(pk=check.pk)
+        fenced = ReadinessCheck.objects.select_for_update(of=("self",), no_key=True).get(pk=check.pk)
         if not fenced.is_active:
             raise Refused("This readiness check has ended already.", status=409)
         if fenced.state == CheckState.QUEUED:

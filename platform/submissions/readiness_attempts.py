@@ -114,7 +114,11 @@ def lose(check: ReadinessCheck, *, why: str, note: str = "", lease_over_at: dt.d
     With `lease_over_at` nothing happens to an attempt that was heard in the meantime.
     """
     with transaction.atomic():
-        fenced = ReadinessCheck.objects.select_for_update(of=("self",)).select_related("worker").get(pk=check.pk)
+        fenced = (
+            ReadinessCheck.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("worker")
+            .get(pk=check.pk)
+        )
         if fenced.attempt_number != check.attempt_number or fenced.state not in CHECK_AT_WORKER:
             return
         if lease_over_at is not None and fenced.deadline is not None and fenced.deadline >= lease_over_at:

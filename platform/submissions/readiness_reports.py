@@ -40,7 +40,7 @@ class ReportedRow(BaseModel):
 def keep_row(check: ReadinessCheck, row: ReportedRow) -> bool:
     """Keep what became of a trait; returns whether the attempt was still the check's. Twice is as once."""
     with transaction.atomic():
-        fenced = ReadinessCheck.objects.select_for_update(of=("self",)).get(pk=check.pk)
+        fenced = ReadinessCheck.objects.select_for_update(of=("self",), no_key=True).get(pk=check.pk)
         if fenced.attempt_number != check.attempt_number or fenced.state not in CHECK_AT_WORKER:
             return False
         if fenced.rows.filter(trait=row.trait).exists():

@@ -52,7 +52,9 @@ def lose_attempt(run: Run, *, why: str, note: str = "", lease_over_at: dt.dateti
     happens to an attempt that was heard in the meantime.
     """
     with transaction.atomic():
-        fenced = Run.objects.select_for_update(of=("self",)).select_related("submission").get(pk=run.pk)
+        fenced = (
+            Run.objects.select_for_update(of=("self",), no_key=True).select_related("submission").get(pk=run.pk)
+        )
         if fenced.attempt_number != run.attempt_number or fenced.state not in AT_WORKER:
             return
         if lease_over_at is not None and fenced.deadline is not None and fenced.deadline >= lease_over_at:
@@ -97,7 +99,9 @@ def queue_again(run: Run, *, sentence: str) -> bool:
 
 def _score_again(run: Run, now: dt.datetime) -> None:
     with transaction.atomic():
-        fenced = Run.objects.select_for_update(of=("self",)).select_related("submission").get(pk=run.pk)
+        fenced = (
+            Run.objects.select_for_update(of=("self",), no_key=True).select_related("submission").get(pk=run.pk)
+        )
         if fenced.state != RunState.SCORING or fenced.deadline is None or fenced.deadline >= now:
             return
         if fenced.scoring_tries >= settings.MAX_ATTEMPTS:

@@ -130,7 +130,9 @@ def take(run: Run, attempt: int, report: Report, kept: dict[str, str]) -> bool:
     """
     with transaction.atomic():
         keeps = False
-        fenced = Run.objects.select_for_update(of=("self",)).select_related("submission").get(pk=run.pk)
+        fenced = (
+            Run.objects.select_for_update(of=("self",), no_key=True).select_related("submission").get(pk=run.pk)
+        )
         if fenced.attempt_number != attempt or fenced.state not in AT_WORKER:
             return False
         if report.status == "released":

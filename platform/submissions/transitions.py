@@ -4,11 +4,24 @@ import datetime as dt
 
 from django.utils import timezone
 
+from competitions.models import Competition
 from submissions import signals
 from submissions.models import Attempt, Run, RunState, Submission
 from submissions.models.runs import ENDED
 
 REFUNDS_A_DAY = 2
+
+
+def hold(competition: Competition) -> None:
+    """Lock every run of a competition that has not ended, until the transaction ends.
+
+    Whoever ends a run locks it, then its submission, then the phase whose board follows. An action on several
+    runs takes them all first: one after the other, it and a report would wait for each other in a circle.
+    All locks here are weaker than those of a deletion (`no_key`), because rows of others refer to the same
+    entrants and submissions, and would wait for them, too.
+    """
+    runs = Run.objects.filter(submission__phase__round__competition=competition).exclude(state__in=ENDED)
+    list(runs.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 
 def move(run: Run, old: str | tuple[str, ...], new: str, **fields: object) -> bool:
@@ -51,7 +64,7 @@ def settle(submission: Submission) -> None:
     One that was cancelled stays so, also where another submission took its place after its runs had ended.
     """
     # The lock makes two runs that end at once settle one after the other, so that the last one sees both.
-    submission = Submission.objects.select_for_update().get(pk=submission.pk)
+    submission = Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     runs = list(submission.runs.all())
     if submission.state != Submission.State.CANCELLED and runs and all(run.has_ended for run in runs):
         _conclude(submission, runs)

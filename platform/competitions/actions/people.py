@@ -47,7 +47,7 @@ def entrant_of(competition: Competition, user: User) -> Entrant:
 
 def locked_entrant(competition: Competition, user: User) -> Entrant:
     """As what the person competes, locked until the transaction ends; refused where that has just changed."""
-    entrant = Entrant.objects.select_for_update().filter(pk=entrant_of(competition, user).pk).first()
+    entrant = Entrant.objects.select_for_update(no_key=True).filter(pk=entrant_of(competition, user).pk).first()
     if entrant is None or policy.own_entrant(user, competition) != entrant:
         raise Refused("Your team has changed in this moment.", status=409, mend="Submit again.")
     return entrant
