@@ -37,10 +37,16 @@ def zipped(files: dict[str, str]) -> bytes:
 
 
 class Installation:
-    """`./podium up` in processes of its own."""
+    """`./podium up` in processes of its own.
 
-    def __init__(self, home: Path, sandbox: str) -> None:
+    `services` are variables that name a database or a broker; without `compute` there is no compute worker.
+    """
+
+    def __init__(
+        self, home: Path, sandbox: str, *, services: dict[str, str] | None = None, compute: bool = True
+    ) -> None:
         self.home = home
+        self.compute = compute
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.said = home.parent / f"{home.name}.log"
@@ -49,15 +55,17 @@ class Installation:
             **keep,
             "PODIUM_HOME": str(home),
             "PODIUM_SANDBOX": sandbox,
+            **(services or {}),
             "PYTHONPATH": f"{CHECKOUT}{os.pathsep}{CHECKOUT / 'platform'}",
         }
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Start it and wait until it serves."""
+        words = ["up", "--port", str(self.port), *([] if self.compute else ["--no-compute"])]
         with self.said.open("wb") as said:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "operations", "up", "--port", str(self.port)],
+                [sys.executable, "-m", "operations", *words],
                 cwd=CHECKOUT,
                 env=self.environ,
                 stdout=said,
@@ -175,9 +183,11 @@ class Person:
 
 
 @contextlib.contextmanager
-def running(home: Path, sandbox: str) -> Iterator[Installation]:
+def running(
+    home: Path, sandbox: str, *, services: dict[str, str] | None = None, compute: bool = True
+) -> Iterator[Installation]:
     """A prepared installation that serves; it is stopped afterwards, and nothing of it may stay."""
-    installation = Installation(home, sandbox)
+    installation = Installation(home, sandbox, services=services, compute=compute)
     installation.python("-m", "tests.end_to_end.prepare")
     installation.start()
     try:
