@@ -1,15 +1,18 @@
 """The board follows the scores, in the same transaction, and what else its rows depend on."""
 
+import datetime as dt
 from typing import Any
 
 from django.db.models import Q
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
-from competitions.models import Entrant, Phase, Task
+from competitions.actions.dates import moved
+from competitions.models import Competition, Entrant, Phase, Task
+from competitions.signals import shifted
 from leaderboards import board
 from leaderboards.entries import name_key
-from leaderboards.models import LeaderboardRow
+from leaderboards.models import Board, LeaderboardRow, RankMoment
 from submissions.models import Submission
 from submissions.signals import changed
 
@@ -21,6 +24,18 @@ def refresh_board(submission: Submission, **kwargs: Any) -> None:
     Storing a score settles the submission, which sends this signal, so a score and its rank are one step.
     """
     board.refresh(submission.phase, entrants=[submission.entrant_id])
+
+
+@receiver(shifted)
+def boards_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: Any) -> None:
+    """The competition's clock was moved: its boards came about earlier, too."""
+    rows = ("received_at", "last_received_at", "updated_at")
+    for part in (
+        moved(Board, "phase__round__competition", competition, "made_at"),
+        moved(LeaderboardRow, "board__phase__round__competition", competition, *rows),
+        moved(RankMoment, "phase__round__competition", competition, "at"),
+    ):
+        part.move(delta)
 
 
 @receiver(post_delete, sender=Submission)

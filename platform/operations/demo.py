@@ -1,4 +1,4 @@
-"""`./podium demo`: from nothing to a leaderboard, on this machine's real components."""
+"""`./podium demo`: from nothing to a series in its middle, on this machine's real components."""
 
 import contextlib
 import os
@@ -20,6 +20,8 @@ from operations.terminal import say
 from operations.worker_start import slot_names, wanted_slots
 
 if TYPE_CHECKING:
+    from operations.demo_series import DemoSeries
+    from operations.demo_setup import Demo
     from submissions.models import Submission
 
 WORKER_PATIENCE = 60.0
@@ -46,9 +48,10 @@ def demo(*, port: int | None, once: bool, slots: int | None = None) -> int:
 
 
 def play(supervisor: Supervisor, installation: Installation, *, once: bool, slots: int = 1) -> int:
-    """Set everything up, submit, wait, show the board; returns the exit code of `--once`."""
+    """Set everything up, play the series, show the boards; returns the exit code of `--once`."""
     from operations import demo_board
-    from operations.demo_setup import Demo, demo_people, first_phase, scratch_folder
+    from operations.demo_series import AUTOML_1, TWEAKATHON_1, DemoSeries
+    from operations.demo_setup import Demo, demo_people, scratch_folder
 
     migrate()
     logins = demo_people(installation.home)
@@ -56,21 +59,49 @@ def play(supervisor: Supervisor, installation: Installation, *, once: bool, slot
         demonstration = Demo(Path(folder))
         say("Loading the demo competition ...")
         competition = demonstration.competition()
-        phase = first_phase(competition)
+        series = DemoSeries(competition)
         sandbox = demo_sandbox()
         say("Starting the site, its worker and a compute worker ...")
         start_site(supervisor, installation)
         start_compute_workers(supervisor, installation, sandbox=sandbox, slots=slots)
         wait_for_workers(supervisor, slots)
-        say(f"The site is at {installation.url}. Submitting the starting kit's samples ...")
-        entries = demonstration.entries(phase, again=once)
-    failures = wait_for_entries(supervisor, entries)
-    failures += demo_board.show(phase, list(entries))
+        say(f"The site is at {installation.url}.")
+        failures = play_series(supervisor, series, demonstration, again=once)
+    failures += demo_board.show(series[AUTOML_1], ["participant", "linear"])
+    failures += demo_board.show(series[TWEAKATHON_1], ["participant", "linear", "neighbours"])
     for failure in failures:
         say(f"Not as it should be: {failure}")
     if not once:
         demo_board.show_logins(installation, competition, logins)
     return 1 if failures else 0
+
+
+def play_series(supervisor: Supervisor, series: "DemoSeries", demonstration: "Demo", *, again: bool) -> list[str]:
+    """Play what has not been played yet: Tweakathon[0], the blind AutoML[1], then entries of Tweakathon[1].
+
+    Every step runs on this machine's workers; between them the calendar moves on. Returns what went wrong.
+    """
+    from operations.demo_series import AUTOML_1, TWEAKATHON_0, TWEAKATHON_1
+    from submissions import handover
+
+    failures: list[str] = []
+    if not series.has_ended(TWEAKATHON_0):
+        say("Tweakathon[0]: submitting the starting kit's samples ...")
+        failures += wait_for_entries(supervisor, demonstration.entries(series[TWEAKATHON_0], again=False))
+        say("The calendar moves on: Tweakathon[0] closes, and its entries go forward by themselves.")
+        series.pass_time(TWEAKATHON_0)
+    handover.tick()
+    if not series.has_ended(AUTOML_1):
+        say("AutoML[1]: the code meets three datasets that nobody has seen ...")
+        for name in series.without_code(AUTOML_1):
+            say(f"  {name} sent results alone and has no place here")
+        failures += wait_for_entries(supervisor, series.handed_over(AUTOML_1))
+        say("The calendar moves on: AutoML[1] closes, its datasets get their names and open in Tweakathon[1].")
+        series.pass_time(AUTOML_1)
+    handover.tick()
+    say("Tweakathon[1]: entries were carried over; two entrants send something new ...")
+    entries = demonstration.entries(series[TWEAKATHON_1], again=again)
+    return failures + wait_for_entries(supervisor, {**series.handed_over(TWEAKATHON_1), **entries})
 
 
 def demo_sandbox() -> str:

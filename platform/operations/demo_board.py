@@ -109,7 +109,8 @@ def show(phase: Phase, expected: list[str]) -> list[str]:
     """Print the leaderboard; returns a sentence for each expected entrant that it does not rank."""
     now = timezone.now()
     board = list(rows(phase, now))
-    table = Table(title=f"{phase.competition.title}, {phase.title}: leaderboard of the {phase.feedback_part} part")
+    part = "validation" if phase.public_part(now) == Phase.Part.VALID else "test"
+    table = Table(title=f"{phase.competition.title}, {phase.title}: leaderboard of the {part} part")
     table.add_column("", justify="right")
     table.add_column("entrant", no_wrap=True)
     table.add_column("⟨R⟩", justify="right")

@@ -1,14 +1,15 @@
-"""The demo's five datasets, built from real data that scikit-learn carries, and its results-only entry.
+"""The demo's datasets, built from real data that scikit-learn carries, and its results-only entries.
 
-Nothing is downloaded. Each dataset is split into train, valid and test, the features in an order of their own,
-and is written in AutoML format with hidden labels for valid and test. Needs numpy, scipy and scikit-learn, no
-Django.
+Nothing is downloaded. Five datasets are for round 0; those of rounds 1 and 2 ask other questions, so that nobody
+has seen them when code meets them blind. Each dataset is split into train, valid and test, the features in an
+order of their own, and is written in AutoML format with hidden labels for valid and test. Needs numpy, scipy and
+scikit-learn, no Django.
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,12 +149,119 @@ DEMO_DATASETS: dict[str, DemoDataset] = {
 }
 
 
-def build_demo_datasets(destination: Path, seed: int = SEED) -> list[Path]:
-    """Write the five datasets below `destination` and return their folders, in the order of DEMO_DATASETS.
+def _petals() -> Source:
+    data = carried.load_iris()
+    return Source(data.data, data.target, data.target, tuple(data.feature_names), tuple(data.target_names))
+
+
+def _alcohol() -> Source:
+    """The wines again: one of their thirteen analyses is asked, the other twelve are given."""
+    data = carried.load_wine()
+    names = tuple(data.feature_names)
+    asked = names.index("alcohol")
+    target = data.data[:, asked]
+    fifths = np.digitize(target, np.quantile(target, (0.2, 0.4, 0.6, 0.8)))
+    return Source(np.delete(data.data, asked, axis=1), target, fifths, names[:asked] + names[asked + 1 :])
+
+
+def _halves() -> Source:
+    """The upper halves of the digits, and whether the number was five or more."""
+    digits = _strokes()
+    upper = digits.features.shape[1] // 2
+    large = (digits.targets >= 5).astype(np.int64)
+    return Source(
+        digits.features[:, :upper], large, digits.targets, digits.feature_names[:upper], ("small", "large")
+    )
+
+
+def _mass() -> Source:
+    """The diabetes patients again: their body mass index is asked, from the other nine measurements."""
+    data = carried.load_diabetes(scaled=False)
+    names = tuple(data.feature_names)
+    asked = names.index("bmi")
+    target = data.data[:, asked]
+    fifths = np.digitize(target, np.quantile(target, (0.2, 0.4, 0.6, 0.8)))
+    return Source(np.delete(data.data, asked, axis=1), target, fifths, names[:asked] + names[asked + 1 :])
+
+
+def _feet() -> Source:
+    """The lower halves of the digits, and which number it was."""
+    digits = _strokes()
+    upper = digits.features.shape[1] // 2
+    return Source(
+        digits.features[:, upper:],
+        digits.targets,
+        digits.targets,
+        digits.feature_names[upper:],
+        tuple(map(str, range(10))),
+    )
+
+
+OF_DIGITS = "Optical Recognition of Handwritten Digits, test set, Alpaydin and Kaynak 1998, UCI repository"
+
+# What code meets without its author: by the number of the round.
+BLIND_DATASETS: dict[int, dict[str, DemoDataset]] = {
+    1: {
+        "petals": DemoDataset(
+            title="Petals",
+            description="Tell three kinds of iris by the length and width of their leaves.",
+            origin="Iris plants, Fisher 1936, UCI repository",
+            task="multiclass.classification",
+            metric="bac",
+            time_budget=10,
+            load=_petals,
+        ),
+        "alcohol": DemoDataset(
+            title="Alcohol",
+            description="Predict how much alcohol a wine holds, from twelve other results of its analysis.",
+            origin="Wine recognition data, Forina and others 1991, UCI repository",
+            task="regression",
+            metric="r2",
+            time_budget=10,
+            load=_alcohol,
+        ),
+        "halves": DemoDataset(
+            title="Halves",
+            description="Say by the upper half of a handwritten digit whether it is five or more.",
+            origin=OF_DIGITS,
+            task="binary.classification",
+            metric="auc",
+            time_budget=10,
+            load=_halves,
+        ),
+    },
+    2: {
+        "mass": DemoDataset(
+            title="Mass",
+            description="Predict the body mass index of a patient from nine other measurements.",
+            origin="Diabetes data of Efron, Hastie, Johnstone and Tibshirani 2004, Least Angle Regression",
+            task="regression",
+            metric="abs",
+            time_budget=10,
+            load=_mass,
+        ),
+        "feet": DemoDataset(
+            title="Feet",
+            description="Read handwritten digits by their lower halves.",
+            origin=OF_DIGITS,
+            task="multiclass.classification",
+            metric="pac",
+            time_budget=10,
+            load=_feet,
+        ),
+    },
+}
+
+
+def build_demo_datasets(
+    destination: Path, seed: int = SEED, *, datasets: Mapping[str, DemoDataset] | None = None
+) -> list[Path]:
+    """Write datasets below `destination`, those of round 0 by default; returns their folders, in their order.
 
     The same seed gives the same files. Valid and test have their solutions, for the site to hide.
     """
-    return [_write(destination / name, name, about, seed) for name, about in DEMO_DATASETS.items()]
+    wanted = DEMO_DATASETS if datasets is None else datasets
+    return [_write(destination / name, name, about, seed) for name, about in wanted.items()]
 
 
 def _write(folder: Path, name: str, about: DemoDataset, seed: int) -> Path:

@@ -1,6 +1,5 @@
 """The demo competition in the database: people, datasets, phases. Every step can be repeated."""
 
-import datetime as dt
 import json
 import os
 import secrets
@@ -15,11 +14,12 @@ from django.utils import timezone
 
 from accounts.models import User
 from competitions.actions import join
-from competitions.models import Competition, Organizer, Phase, Round, Task
+from competitions.models import Competition, Organizer, Phase
 from datasets.actions import import_dataset
 from datasets.models import Dataset
 from operations import demo_texts as texts
-from operations.demo_data import DEMO_DATASETS, build_demo_datasets, build_results_entry
+from operations.demo_data import BLIND_DATASETS, DEMO_DATASETS, build_demo_datasets, build_results_entry
+from operations.demo_series import TWEAKATHON_0, TWEAKATHON_1, DemoSeries, make_phases
 from operations.parts import ROOT
 from submissions.actions import submit
 from submissions.models import RunState, Submission
@@ -27,10 +27,9 @@ from submissions.models.submission import quota_left
 
 PEOPLE = ("organizer", "participant", "admin")
 ENTRANTS = ("participant", "linear", "neighbours")
-OPEN_DAYS = 60
-FINAL_DAYS = 7
-# Longer than the datasets ask for: a laptop that does other things too should still show a full board.
-WALL_SECONDS = 30.0
+DATASETS = {0: DEMO_DATASETS, **BLIND_DATASETS}
+# Who sends something new in which phase; the others' entries are carried over.
+ENTRANTS_OF = {TWEAKATHON_0: ENTRANTS, TWEAKATHON_1: ("participant", "neighbours")}
 # Characters that cannot be taken for one another when somebody types the password from the screen.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
@@ -93,44 +92,51 @@ def write_passwords(path: Path, passwords: dict[str, str]) -> None:
 
 
 class Demo:
-    """The demo competition and its three entries."""
+    """The demo competition and its entries."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
-        self._folders: list[Path] | None = None
+        self._folders: dict[int, list[Path]] = {}
 
-    def folders(self) -> list[Path]:
-        """The five datasets with their solutions, built only when something needs them."""
-        if self._folders is None:
-            self._folders = build_demo_datasets(self.scratch / "datasets")
-        return self._folders
+    def folders(self, round_number: int) -> list[Path]:
+        """The datasets of a round with their solutions, built only when something needs them."""
+        if round_number not in self._folders:
+            self._folders[round_number] = build_demo_datasets(
+                self.scratch / "datasets", datasets=DATASETS[round_number]
+            )
+        return self._folders[round_number]
 
     def competition(self) -> Competition:
-        """Make the competition, or find it and see that its first phase is open."""
+        """Make the competition, or find it; what is missing of its phases is made, too."""
         found = Competition.objects.filter(slug=texts.SLUG).first()
-        if found is not None:
-            reopen(found, timezone.now())
+        if found is not None and found.phases().filter(number=TWEAKATHON_1).exists():
+            DemoSeries(found).reopen()
             return found
         organizer = User.objects.get(username="organizer")
-        datasets = [self.dataset(folder, organizer) for folder in self.folders()]
+        datasets = {
+            number: [self.dataset(folder, organizer) for folder in self.folders(number)] for number in DATASETS
+        }
         with transaction.atomic():
-            made = Competition.objects.create(
-                slug=texts.SLUG,
-                title=texts.TITLE,
-                summary=texts.SUMMARY,
-                state=Competition.State.PUBLISHED,
-                overview=texts.OVERVIEW,
-                evaluation=texts.EVALUATION,
-                rules=texts.RULES,
-                created_by=organizer,
+            written = {
+                "title": texts.TITLE,
+                "summary": texts.SUMMARY,
+                "state": Competition.State.PUBLISHED,
+                "overview": texts.OVERVIEW,
+                "evaluation": texts.EVALUATION,
+                "rules": texts.RULES,
+            }
+            made, _ = Competition.objects.update_or_create(
+                slug=texts.SLUG, defaults=written, create_defaults={**written, "created_by": organizer}
             )
-            Organizer.objects.create(competition=made, user=organizer, role=Organizer.Role.OWNER)
+            Organizer.objects.get_or_create(
+                competition=made, user=organizer, defaults={"role": Organizer.Role.OWNER}
+            )
             make_phases(made, datasets, timezone.now())
         return made
 
     def dataset(self, folder: Path, owner: User) -> Dataset:
         """Import one dataset, unless an interrupted start has done so already."""
-        about = DEMO_DATASETS[folder.name]
+        about = next(group[folder.name] for group in DATASETS.values() if folder.name in group)
         found = Dataset.objects.filter(owner=owner, slug=folder.name).first()
         if found is not None and found.current is not None:
             return found
@@ -149,7 +155,9 @@ class Demo:
         archives = {
             "participant": lambda: packed(ROOT / "starting_kit/sample_code_submission", self.scratch),
             "linear": lambda: packed(ROOT / "starting_kit/sample_linear_submission", self.scratch),
-            "neighbours": lambda: build_results_entry(self.folders(), self.scratch / "neighbours.zip"),
+            "neighbours": lambda: build_results_entry(
+                self.folders(phase.round.number), self.scratch / "neighbours.zip"
+            ),
         }
         comments = {
             "participant": "The starting kit's sample code.",
@@ -157,7 +165,7 @@ class Demo:
             "neighbours": "Results only: predictions of nearest neighbours.",
         }
         chosen = {}
-        for name in ENTRANTS:
+        for name in ENTRANTS_OF[phase.number]:
             user = entrant_user(name)
             join(phase.competition, user)
             kept = standing_entry(phase, user)
@@ -187,7 +195,7 @@ def entrant_user(name: str) -> User:
 
 def standing_entry(phase: Phase, user: User) -> Submission | None:
     """The demo's own submission of this user that runs now or has finished on every dataset."""
-    own = Submission.objects.filter(phase=phase, user=user, is_kit_code=True).order_by("-received_at")
+    own = Submission.objects.filter(phase=phase, user=user, is_kit_code=True, origin=None).order_by("-received_at")
     for submission in own:
         if submission.is_active or not submission.runs.exclude(state=RunState.FINISHED).exists():
             return submission
@@ -197,63 +205,6 @@ def standing_entry(phase: Phase, user: User) -> Submission | None:
 def may_submit_again(phase: Phase, kept: Submission) -> bool:
     """Whether another submission makes sense: nothing runs, and the day's quota is not used up."""
     return not kept.is_active and quota_left(phase, kept.entrant, timezone.now()) != 0
-
-
-def make_phases(competition: Competition, datasets: list[Dataset], now: dt.datetime) -> None:
-    """Make Tweakathon[0], open now, and the two phases that follow it."""
-    preparation = Round.objects.create(competition=competition, number=0, name="Preparation")
-    novice = Round.objects.create(competition=competition, number=1, name="Novice")
-    opens, closes, revealed = dates(now)
-    tweakathon = Phase.objects.create(
-        round=preparation,
-        number=1,
-        kind=Phase.Kind.TWEAKATHON,
-        title="Tweakathon[0]",
-        description=texts.TWEAKATHON,
-        opens_at=opens,
-        closes_at=closes,
-        wall_seconds=WALL_SECONDS,
-    )
-    for order, dataset in enumerate(datasets):
-        Task.objects.create(phase=tweakathon, dataset=dataset, order=order)
-    later = [
-        (preparation, 2, Phase.Kind.FINAL, "Final[0]", texts.FINAL),
-        (novice, 3, Phase.Kind.AUTOML, "AutoML[1]", texts.AUTOML),
-    ]
-    for group, number, kind, title, description in later:
-        Phase.objects.create(
-            round=group,
-            number=number,
-            kind=kind,
-            title=title,
-            description=description,
-            parent=tweakathon,
-            opens_at=closes,
-            closes_at=revealed,
-        )
-
-
-def dates(now: dt.datetime) -> tuple[dt.datetime, dt.datetime, dt.datetime]:
-    """When the Tweakathon opens and closes, and when the phases after it close: all at midnight UTC."""
-    opens = now.astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    closes = opens + dt.timedelta(days=OPEN_DAYS)
-    return opens, closes, closes + dt.timedelta(days=FINAL_DAYS)
-
-
-def reopen(competition: Competition, now: dt.datetime) -> None:
-    """Move the dates of a demo that was last used so long ago that its phase has closed."""
-    tweakathon = first_phase(competition)
-    if tweakathon.is_open(now):
-        return
-    opens, closes, revealed = dates(now)
-    with transaction.atomic():
-        competition.phases().filter(parent=tweakathon).update(opens_at=closes, closes_at=revealed)
-        Phase.objects.filter(pk=tweakathon.pk).update(opens_at=opens, closes_at=closes)
-
-
-def first_phase(competition: Competition) -> Phase:
-    """Tweakathon[0] of the demo."""
-    return Phase.objects.get(round__competition=competition, number=1)
 
 
 def packed(folder: Path, scratch: Path) -> Path:

@@ -50,18 +50,19 @@ class Progress:
         return not (self.awaited or self.outstanding_runs)
 
 
-def tick(now: dt.datetime | None = None) -> int:
+def tick(at: dt.datetime | None = None) -> int:
     """Do all that is due by now in every competition; returns how many entrants were handed over.
 
-    Parents come before their children, so that after hours of downtime one tick catches up.
+    Parents come before their children, so that after hours of downtime one tick catches up. Datasets get their
+    names first: the phase that offers them takes its entries over in the same tick.
     """
-    now = now or timezone.now()
     phases = Phase.objects.select_related("round__competition", "parent__round")
-    for phase in due_reveals(phases, _unrevealed(), now):
+    for phase in due_reveals(phases, _unrevealed(), at or timezone.now()):
         try:
             release.Reveal(by=None, phase=phase).execute()
         except Exception:
             log.exception("the datasets of phase %s could not be revealed", phase.pk)
+    now = at or timezone.now()  # read again: the datasets were revealed a moment ago
     return sum(hand_over(phase, now) for phase in due_handovers(phases.filter(parent__isnull=False), now))
 
 

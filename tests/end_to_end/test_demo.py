@@ -22,8 +22,8 @@ DRIVER = """
 import sys
 from operations.installation import prepare_django
 prepare_django()
-from operations import demo_setup
-demo_setup.WALL_SECONDS = 15.0
+from operations import demo_series
+demo_series.WALL_SECONDS = 12.0
 from operations.__main__ import main as run
 sys.exit(run(sys.argv[1:]))
 """
@@ -67,7 +67,7 @@ def test_it_runs_the_kits_own_code_says_so_and_refuses_everybody_else(bare):
     blocker = subprocess.Popen([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(busy)])
     try:
         process = demo(bare, "--port", str(busy))
-        said = wait_for(bare, "Ctrl-C stops everything", process, 400)
+        said = wait_for(bare, "Ctrl-C stops everything", process, 500)
         assert f"Port {busy} is in use" in said
         assert "UNCONFINED" in said
         assert "apt-get install bubblewrap" in said
@@ -85,12 +85,20 @@ def test_it_runs_the_kits_own_code_says_so_and_refuses_everybody_else(bare):
         assert "apt-get install bubblewrap" in answer.json()["mend"]
         for name in ("linear", "neighbours", "participant"):
             assert name in participant.get("/competitions/demo/leaderboard/").text
+        phases = participant.get("/competitions/demo/phases/").text
+        for title in ("Tweakathon[0]", "Final[0]", "AutoML[1]", "Tweakathon[1]", "AutoML[2]"):
+            assert title in phases
+        blind = participant.get("/competitions/demo/leaderboard/?phase=3").text
+        assert "linear" in blind
         assert "password1" not in Person(bare).get("/accounts/signup/").text
 
         process.send_signal(signal.SIGINT)
         board = process.communicate(timeout=60)[0]
         assert process.returncode == 0
         assert re.search(r"1 .*(participant|linear|neighbours)", board)
+        assert "AutoML[1]: leaderboard of the test part" in board
+        assert "Tweakathon[1]: leaderboard of the validation part" in board
+        assert "neighbours sent results alone" in said
         assert bare.processes("") == []
         with pytest.raises(requests.ConnectionError):
             requests.get(bare.url, timeout=5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ingestion.dataset import Dataset, check_dataset, load_dataset, solution_files
-from operations.demo_data import DEMO_DATASETS, build_demo_datasets, build_results_entry
+from operations.demo_data import BLIND_DATASETS, DEMO_DATASETS, build_demo_datasets, build_results_entry
 from scoring import score
 from scoring.reading import read_table
 
@@ -110,3 +110,16 @@ def test_the_results_entry_never_looks_at_a_hidden_label(folders: list[Path], tm
         assert first.namelist() == second.namelist() and len(first.namelist()) == 10
         for name in first.namelist():
             assert np.array_equal(np.loadtxt(first.open(name)), np.loadtxt(second.open(name)))
+
+
+@pytest.mark.parametrize("number", BLIND_DATASETS)
+def test_the_datasets_of_later_rounds_are_as_whole_and_ask_something_else(number: int, tmp_path: Path) -> None:
+    made = build_demo_datasets(tmp_path, datasets=BLIND_DATASETS[number])
+    assert [folder.name for folder in made] == list(BLIND_DATASETS[number])
+    for folder in made:
+        report = check_dataset(folder)
+        assert (report.errors, report.warnings) == ([], [])
+        assert report.facts is not None
+        assert report.facts.has_valid_solution and report.facts.has_test_solution
+    titles = [about.title for group in (DEMO_DATASETS, *BLIND_DATASETS.values()) for about in group.values()]
+    assert len(titles) == len(set(titles))

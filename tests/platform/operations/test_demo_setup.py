@@ -1,6 +1,5 @@
 """Setting up the demo: every step can be repeated and changes nothing the second time."""
 
-import datetime as dt
 import stat
 
 import pytest
@@ -8,9 +7,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from competitions.models import Competition, Phase
-from datasets.models import Dataset
+from competitions.protocol_check import check_competition
+from datasets.models import Dataset, DatasetVersion
 from operations import demo_setup
-from operations.demo_setup import Demo, demo_people, first_phase, standing_entry
+from operations.demo_series import AUTOML_1, AUTOML_2, FINAL_0, FINAL_1, TWEAKATHON_0, TWEAKATHON_1, DemoSeries
+from operations.demo_setup import Demo, demo_people, standing_entry
 from submissions.models import Run, RunState, Submission
 from tests.platform import factories
 
@@ -62,15 +63,26 @@ def demo(tmp_path):
     return Demo(tmp_path)
 
 
-def test_the_competition_has_an_open_tweakathon_with_five_datasets_of_all_kinds(demo):
+def test_the_series_begins_with_an_open_tweakathon_of_five_datasets_of_all_kinds(demo):
     competition = demo.competition()
-    now = timezone.now()
-    assert competition.title == "Round 0: Preparation"
-    tweakathon, final, automl = competition.phases()
-    assert tweakathon.is_open(now)
-    assert (tweakathon.closes_at - now) > dt.timedelta(days=58)
-    assert [final.parent, automl.parent] == [tweakathon, tweakathon]
-    versions = [task.dataset.current for task in tweakathon.tasks.all()]
+    first, final, blind, second, last, unseen = competition.phases()
+    assert [phase.title for phase in (first, final, blind, second, last, unseen)] == [
+        "Tweakathon[0]",
+        "Final[0]",
+        "AutoML[1]",
+        "Tweakathon[1]",
+        "Final[1]",
+        "AutoML[2]",
+    ]
+    assert first.is_open(timezone.now())
+    assert [phase.parent for phase in (final, blind, second, last, unseen)] == [
+        first,
+        first,
+        blind,
+        second,
+        second,
+    ]
+    versions = [task.dataset.current for task in first.tasks.all()]
     assert len(versions) == 5
     assert {version.task_kind.split(".")[0] for version in versions} == {
         "binary",
@@ -78,27 +90,50 @@ def test_the_competition_has_an_open_tweakathon_with_five_datasets_of_all_kinds(
         "multilabel",
         "regression",
     }
-    assert all(version.has_valid_solution and version.has_test_solution for version in versions)
+    every = DatasetVersion.objects.all()
+    assert all(version.has_valid_solution and version.has_test_solution for version in every)
+    assert check_competition(list(competition.phases()), now=timezone.now()) == []
+
+
+def test_the_blind_datasets_are_none_that_were_shown_and_have_no_name_yet(demo):
+    first, _, blind, second, *_ = demo.competition().phases()
+    shown = {task.dataset_id for task in first.tasks.all()}
+    hidden = [task.dataset_id for task in blind.tasks.all()]
+    assert len(hidden) == 3
+    assert not shown & set(hidden)
+    assert hidden == [task.dataset_id for task in second.tasks.all()]
+    assert [task.name for task in blind.tasks.all()] == ["dataset1", "dataset2", "dataset3"]
 
 
 def test_setting_it_up_again_changes_nothing(demo, tmp_path):
     first = demo.competition()
     assert Demo(tmp_path).competition() == first
-    assert (Competition.objects.count(), Phase.objects.count(), Dataset.objects.count()) == (1, 3, 5)
+    assert (Competition.objects.count(), Phase.objects.count(), Dataset.objects.count()) == (1, 6, 10)
+
+
+def test_a_demo_of_an_earlier_version_gets_the_phases_that_it_lacks(demo):
+    competition = demo.competition()
+    competition.phases().filter(number__gte=5).delete()
+    competition.phases().filter(number=4).delete()
+    competition.phases().get(number=3).tasks.all().delete()
+    assert demo.competition() == competition
+    assert competition.phases().count() == 6
+    assert competition.phases().get(number=3).tasks.count() == 3
 
 
 def test_a_demo_that_was_not_used_for_months_is_opened_again(demo):
-    competition = demo.competition()
-    long_ago = timezone.now() - dt.timedelta(days=300)
-    competition.phases().update(opens_at=long_ago, closes_at=long_ago + dt.timedelta(days=60))
+    series = DemoSeries(demo.competition())
+    series.pass_time(TWEAKATHON_1)
+    series.pass_time(AUTOML_2)
+    assert series[TWEAKATHON_1].has_ended(timezone.now())
     demo.competition()
-    phase = first_phase(competition)
-    assert phase.is_open(timezone.now())
-    assert phase.children.first().opens_at == phase.closes_at
+    assert series[TWEAKATHON_1].is_open(timezone.now())
+    assert not series[FINAL_1].has_begun(timezone.now())
+    assert not any(task.revealed_at for task in series[AUTOML_2].tasks.all())
 
 
 def test_the_entries_are_code_code_and_results_and_are_submitted_once(demo):
-    phase = first_phase(demo.competition())
+    phase = DemoSeries(demo.competition())[TWEAKATHON_0]
     entries = demo.entries(phase, again=False)
     assert {name: entry.kind for name, entry in entries.items()} == {
         "participant": "code",
@@ -110,13 +145,41 @@ def test_the_entries_are_code_code_and_results_and_are_submitted_once(demo):
     assert demo.entries(phase, again=True) == entries, "while one runs, another is not sent"
 
 
+def test_the_series_plays_to_its_middle_by_the_same_steps_as_a_real_one(demo):
+    series = DemoSeries(demo.competition())
+    for entry in demo.entries(series[TWEAKATHON_0], again=False).values():
+        finish(entry)
+    series.pass_time(TWEAKATHON_0)
+    blind = series.handed_over(AUTOML_1)
+    assert set(blind) == {"participant", "linear"}
+    assert series.without_code(AUTOML_1) == ["neighbours"]
+    assert set(series.handed_over(FINAL_0)) == {"participant", "linear", "neighbours"}
+    for entry in blind.values():
+        finish(entry)
+    series.pass_time(AUTOML_1)
+    carried = series.handed_over(TWEAKATHON_1)
+    assert {name: entry.arrival for name, entry in carried.items()} == {
+        "participant": "carried",
+        "linear": "carried",
+    }
+    assert series[TWEAKATHON_1].is_open(timezone.now())
+    assert all(task.revealed_at for task in series[AUTOML_1].tasks.all())
+    entries = demo.entries(series[TWEAKATHON_1], again=False)
+    assert {name: entry.kind for name, entry in entries.items()} == {
+        "participant": "code",
+        "neighbours": "results",
+    }
+    assert not any(entry.origin_id for entry in entries.values()), "a carried entry is no new one"
+
+
 def finish(submission):
-    Run.objects.filter(submission=submission).update(state=RunState.FINISHED)
-    Submission.objects.filter(pk=submission.pk).update(state=Submission.State.FINISHED)
+    runs = Run.objects.filter(submission=submission).exclude(state=RunState.FINISHED)
+    runs.update(state=RunState.FINISHED, ended_at=timezone.now())
+    Submission.objects.filter(pk=submission.pk).update(state=Submission.State.FINISHED, ended_at=timezone.now())
 
 
 def test_a_finished_sample_is_sent_again_only_when_asked_and_while_quota_lasts(demo):
-    phase = first_phase(demo.competition())
+    phase = DemoSeries(demo.competition())[TWEAKATHON_0]
     for entry in demo.entries(phase, again=False).values():
         finish(entry)
     first = demo.entries(phase, again=False)["participant"]

@@ -1,6 +1,7 @@
 """Entries go forward: the right submission, on the right datasets, once, whatever happens to the clock."""
 
 import datetime as dt
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -135,7 +136,7 @@ def test_a_late_end_goes_forward_at_once_without_waiting_for_the_clock(
     contest,
     alice,
     clock,
-    django_capture_on_commit_callbacks,  # noqa: F811
+    django_capture_on_commit_callbacks,
 ):
     late = enter(contest["Tweakathon[0]"], alice)
     clock.set(contest.at(10))
@@ -159,7 +160,7 @@ def test_an_upload_that_began_before_the_close_takes_the_place_of_what_went_forw
     contest,
     alice,
     clock,
-    tmp_path,  # noqa: F811
+    tmp_path,
 ):
     from submissions.actions import submit
 
@@ -395,6 +396,18 @@ def test_the_chosen_submission_goes_forward_where_the_phase_says_so(clock):  # n
     clock.set(contest.at(10))
     tick()
     assert copies(contest["AutoML[1]"])[0].origin == chosen
+
+
+def test_datasets_are_revealed_and_entries_carried_over_in_one_tick_of_a_clock_that_runs(clock):  # noqa: F811
+    contest = series(clock.now)
+    finish(enter(contest["Tweakathon[0]"], make.user("alice")))
+    clock.set(contest.at(10))
+    tick()
+    finish(copies(contest["AutoML[1]"])[0])
+    moments = iter(contest.at(12) + dt.timedelta(milliseconds=step) for step in range(10_000))
+    with patch.object(timezone, "now", lambda: next(moments)):
+        tick()
+    assert copies(contest["Tweakathon[1]"])
 
 
 def test_who_has_submitted_nothing_gets_no_row(contest, clock):  # noqa: F811
