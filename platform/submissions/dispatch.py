@@ -323,15 +323,25 @@ def _first_for(worker: Worker, items: Iterable[Queued]) -> int | None:
 
 
 def must_give_way(worker: Worker) -> bool:
-    """Whether a run waits which this worker may take, and which no idle worker may: a check then stops for it."""
-    needs = {item.needs for item in queued()}
-    wanted = [one for one in needs if not refusal(worker, one)]
+    """Whether a check at this worker stops because a run waits that the worker may take.
+
+    A run that an idle worker may take, too, is left to that one, but not for long: workers that share a machine
+    may wait for each other's cores.
+    """
+    now = timezone.now()
+    wanted: dict[Needs, dt.datetime] = {}
+    for item in queued():
+        wanted[item.needs] = min(item.waiting.queued_at, wanted.get(item.needs, item.waiting.queued_at))
+    wanted = {needs: since for needs, since in wanted.items() if not refusal(worker, needs)}
     if not wanted:
         return False
     workers = living_workers()
-    idle = _idle(workers, timezone.now())
+    idle = _idle(workers, now)
     others = [other for other in workers if other.pk in idle]
-    return any(all(refusal(other, one) for other in others) for one in wanted)
+    too_long = now - 2 * settings.DOORBELL_REPEAT
+    return any(
+        since < too_long or all(refusal(other, needs) for other in others) for needs, since in wanted.items()
+    )
 
 
 def _idle(workers: Sequence[Worker], now: dt.datetime) -> set[int]:

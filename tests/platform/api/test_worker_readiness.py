@@ -163,6 +163,14 @@ def test_it_gives_way_to_a_run_that_no_idle_worker_can_take_and_goes_on_later(ch
     assert (claimed["attempt"], claimed["traits"]) == (2, list(NAMES[1:]))
 
 
+def test_it_gives_way_to_a_run_that_an_idle_worker_has_left_waiting_for_too_long(check, caller, other, phase):
+    _, credentials = caller.claim(check)
+    run = make.submission(phase, make.user("bob")).runs.get()
+    assert caller.beat(check, credentials, trait="dense").json()["give_way"] is False
+    type(run).objects.filter(pk=run.pk).update(queued_at=timezone.now() - dt.timedelta(minutes=1))
+    assert caller.beat(check, credentials, trait="dense").json()["give_way"] is True
+
+
 def test_a_late_word_of_an_old_attempt_is_refused(check, caller, other):
     _, old = caller.claim(check)
     reconcile(timezone.now() + dt.timedelta(minutes=5))
