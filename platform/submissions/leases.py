@@ -36,12 +36,14 @@ def forgive_own_absence(now: dt.datetime) -> None:
 
 
 def take_back(run: Run, attempt: Attempt, now: dt.datetime) -> bool:
-    """Give a run that was queued again back to the worker that went on with it; returns whether that was done.
+    """Give a run that was queued again back to the worker that went on with it; returns whether it has it.
 
     Only an attempt that ended because nothing was heard, within the grace, and while no other attempt has begun.
     """
     with transaction.atomic():
         held = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=run.pk)
+        if held.attempts.filter(pk=attempt.pk, outcome=Attempt.Outcome.OPEN).exists():
+            return held.attempt_number == attempt.number  # another call of the same worker was faster
         lost = held.attempts.filter(
             pk=attempt.pk,
             number=held.attempt_number,

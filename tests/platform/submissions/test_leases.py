@@ -6,6 +6,7 @@ import json
 import pytest
 from django.utils import timezone
 
+from submissions import leases
 from submissions.models import Attempt, Pulse, Run, RunState
 from submissions.reconciler import lose_attempts_of, reconcile
 from tests.platform import factories as make
@@ -97,6 +98,15 @@ def test_a_worker_that_is_back_within_the_grace_goes_on_with_its_run(away, run, 
     assert (run.state, attempt.outcome, attempt.note) == (RunState.RUNNING, Attempt.Outcome.OPEN, "")
     assert run.started_at == start, "the clock of the run did not begin anew"
     assert run.sentence == "Is running."
+
+
+def test_calls_that_arrive_together_take_it_back_once(away, run, start):
+    # What a worker sent while the site hung is answered all at once, each call by what it read before the others.
+    stale = run.attempts.get()
+    moment = start + 4 * MINUTE
+    assert leases.take_back(run, stale, moment)
+    assert leases.take_back(run, stale, moment)
+    assert run.attempts.get().outcome == Attempt.Outcome.OPEN
 
 
 def test_its_report_is_still_accepted(away, run, start):
