@@ -29,7 +29,9 @@ class TaskFacts:
 
     @property
     def metric(self) -> str:
-        """The metric that scores the task: its own, else the dataset's."""
+        """The metric that scores the task: its own, else the dataset's; empty where the viewer may not know it."""
+        if not self.is_revealed:
+            return ""
         return self.task.metric or (self.version.metric if self.version else "")
 
     @property

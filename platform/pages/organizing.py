@@ -11,6 +11,7 @@ from competitions.models import AuditEntry, Competition, Phase, Task
 from competitions.protocol_check import ProtocolProblem, check_competition
 from leaderboards.prizes import Winner, winners
 from pages import forecast_plot
+from pages.facts import TaskFacts, tasks_of
 from submissions import handover
 from submissions.forecast import Forecast, forecast_of
 from submissions.models import Attempt, Run
@@ -19,12 +20,20 @@ AUDIT_SHOWN = 20
 
 
 @dataclass(frozen=True)
+class ShownTask:
+    """A dataset of a phase as the organizer may know it, and how many runs there are on it."""
+
+    facts: TaskFacts
+    runs: int
+
+
+@dataclass(frozen=True)
 class ShownPhase:
     """A phase with its state, its problems, how far its hand-over is, and what may be done with it now."""
 
     phase: Phase
     state: str
-    tasks: list[Task]
+    tasks: list[ShownTask]
     problems: list[ProtocolProblem]
     progress: handover.Progress | None
     actions: list[str]
@@ -33,17 +42,18 @@ class ShownPhase:
     winners: Sequence[Winner] = field(default_factory=list)
 
 
-def shown_phases(competition: Competition, phases: list[Phase], now: dt.datetime) -> list[ShownPhase]:
+def shown_phases(
+    competition: Competition, phases: list[Phase], now: dt.datetime, *, sees_hidden: bool
+) -> list[ShownPhase]:
     """Every phase for the organizers, in the competition's order."""
     problems: dict[str, list[ProtocolProblem]] = {}
     for problem in check_competition(phases, now=now):
         problems.setdefault(problem.place, []).append(problem)
-    tasks: dict[int, list[Task]] = {}
-    by_id = {phase.pk: phase for phase in phases}
-    every = Task.objects.filter(phase__in=by_id).select_related("dataset").prefetch_related("dataset__versions")
-    for task in every.annotate(run_count=Count("runs")):
-        task.phase = by_id[task.phase_id]
-        tasks.setdefault(task.phase_id, []).append(task)
+    runs = Run.objects.filter(task__phase__in=phases).order_by()
+    counts = dict(runs.values_list("task").annotate(Count("pk")))
+    tasks: dict[int, list[ShownTask]] = {}
+    for facts in tasks_of(phases, now, sees_hidden=sees_hidden):
+        tasks.setdefault(facts.phase.pk, []).append(ShownTask(facts, counts.get(facts.task.pk, 0)))
     shown = []
     for phase in phases:
         own = tasks.get(phase.pk, [])
@@ -56,7 +66,7 @@ def shown_phases(competition: Competition, phases: list[Phase], now: dt.datetime
                 own,
                 problems.get(phase.title, []),
                 handover.progress(phase, now) if begun else None,
-                possible_actions(phase, own, now),
+                possible_actions(phase, [one.facts.task for one in own], now),
                 forecast,
                 forecast_plot.draw(forecast),
                 winners(phase, now) if phase.is_hidden else [],

@@ -47,12 +47,15 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
         workers=_workers(shown.competition),
         missing_images=images.missing_for(list(shown.competition.phases().exclude(image=""))),
         waiting=dispatch.queue(shown.competition),
-        protocol=organizing.shown_phases(shown.competition, shown.phases, shown.now),
+        protocol=organizing.shown_phases(
+            shown.competition, shown.phases, shown.now, sees_hidden=shown.sees_hidden
+        ),
         offers={name: offer.label for name, offer in OFFERS.items()},
         may_edit=shown.viewer.may_edit,
         sees_hidden=shown.sees_hidden,
         suspects=organizing.suspects(shown.competition),
-        audit=organizing.audit(shown.competition),
+        # What was done may name what is hidden.
+        audit=organizing.audit(shown.competition) if shown.sees_hidden else [],
     )
     return render(request, "competitions/manage.html", context)
 

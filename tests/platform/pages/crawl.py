@@ -1,0 +1,156 @@
+"""Every address of the site with every argument that the world offers, and everything that an answer carries."""
+
+import io
+import itertools
+import re
+import zipfile
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.contrib import admin
+from django.core.signals import request_finished
+from django.db import close_old_connections
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from submissions.models import Run, Submission
+
+BOARD_QUERIES = ("part=test", "part=valid", "sort=mean_score", "sort=-task0", "sort=task1")
+MOST_LINKS = 400
+
+
+def routes(resolver: URLResolver | None = None, before: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Every pattern of the whole URLconf by its full route."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern, route)
+        else:
+            yield route, pattern
+
+
+def arguments(route: str, world) -> Iterator[str]:
+    """The route with every combination of arguments that lead somewhere in the world."""
+    ids = {
+        "task_id": [task.pk for phase in world.phases.values() for task in phase.tasks.all()],
+        "submission_id": list(Submission.objects.values_list("pk", flat=True)),
+        "run_id": list(Run.objects.values_list("pk", flat=True)[: 1 if route.startswith("worker/") else None]),
+        "check_id": [1],
+        "page_slug": ["prizes"],
+        "slug": ["series", "elsewhere"],
+        "token": ["forged"],
+        "content_type_id": [1],
+        "object_id": [1],
+    }
+    names = re.findall(r"<(?:\w+:)?(\w+)>", route)
+    if "^" in route:
+        return
+    for values in itertools.product(*(ids.get(name, ["1"]) for name in names)):
+        chosen = dict(zip(names, values, strict=True))
+        runs = Run.objects.filter(submission=chosen.get("submission_id"))
+        if {"run_id", "submission_id"} <= chosen.keys() and not runs.filter(pk=chosen["run_id"]).exists():
+            continue
+        address = "/" + route
+        for name, value in chosen.items():
+            address = re.sub(rf"<(?:\w+:)?{name}>", str(value), address)
+        yield address
+
+
+def addresses(world) -> list[str]:
+    """Every address that GET may be tried on, with the queries that boards understand."""
+    found: list[str] = ["/static/podium/base.css", "/competitions/series/nothing/", "/competitions/nothing/"]
+    for route, _ in routes():
+        for address in arguments(route, world):
+            found.append(address)
+            if address.startswith("/competitions/series/leaderboard"):
+                found += [f"{address}?phase={number}" for number in range(1, 1 + len(world.phases))]
+                found += [
+                    f"{address}?phase={phase.number}&{more}"
+                    for title, phase in world.phases.items()
+                    if title in ("Final[0]", "AutoML[1]")
+                    for more in BOARD_QUERIES
+                ]
+            if address.endswith("/log/"):
+                found.append(address + "?download=1")
+    for model in admin.site._registry:
+        for entry in model._default_manager.all()[:2]:
+            found.append(f"/admin/{model._meta.app_label}/{model._meta.model_name}/{entry.pk}/change/")
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: how it was asked for, and all that it says: status, headers, body, and files inside a zip."""
+
+    asked: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def everything(self) -> bytes:
+        """Status, headers and body, with what lies in a zip unpacked."""
+        told = "\n".join(f"{name}: {value}" for name, value in self.headers.items())
+        return told.encode() + b"\n\n" + self.body + unpacked(self.body)
+
+
+def unpacked(body: bytes) -> bytes:
+    """The names and contents of a zip; nothing for anything else."""
+    if not zipfile.is_zipfile(io.BytesIO(body)):
+        return b""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return b"\n".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
+
+
+def read(response: HttpResponse, asked: str) -> Answer:
+    """All of a response."""
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    headers = {**response.headers, "Set-Cookie": response.cookies.output()}
+    if response.streaming:
+        # As Django's own test client does: the end of a request would close the test's database, too.
+        request_finished.disconnect(close_old_connections)
+        response.close()
+        request_finished.connect(close_old_connections)
+    return Answer(asked, response.status_code, headers, body)
+
+
+HTMX = {"HX-Request": "true"}
+JSON = {"Accept": "application/json"}
+
+
+def crawl(client: Client, starts: Iterable[str]) -> Iterator[Answer]:
+    """Every answer to GET at the given addresses and at those that the answers name.
+
+    Pages that htmx renews are asked for in its way, too, and what was refused is asked for as JSON.
+    """
+    waiting, seen = deque(starts), set()
+    followed = 0
+    while waiting:
+        address = waiting.popleft()
+        if address in seen or "/logout/" in address:
+            continue
+        seen.add(address)
+        answer = read(client.get(address), f"GET {address}")
+        yield answer
+        if address.startswith("/competitions/series/"):
+            if b"hx-get" in answer.body or "submissions/" in address or "leaderboard/" in address:
+                yield read(client.get(address, headers=HTMX), f"GET {address} as htmx")
+            if answer.status >= 400:
+                yield read(client.get(address, headers=JSON), f"GET {address} as JSON")
+        for link in links(answer, address):
+            if link not in seen and "sort=" not in link and followed < MOST_LINKS:
+                waiting.append(link)
+                followed += 1
+
+
+def links(answer: Answer, address: str) -> list[str]:
+    """The addresses of this site that a page names. The admin's are in its own list."""
+    if "text/html" not in answer.headers.get("Content-Type", "") or address.startswith("/admin/"):
+        return []
+    found = re.findall(r'(?:href|src|action|hx-get)="([^"#]+)', answer.body.decode())
+    base = address.partition("?")[0]
+    plain = [link.replace("&amp;", "&") for link in found]
+    full = [base + link if link.startswith("?") else link for link in plain]
+    return [link for link in full if link.startswith("/") and not link.startswith("//")]
