@@ -43,7 +43,7 @@ class CheckJob(Job):
         return "released" if self.released or self.gives_way else "finished"
 
     def _begin(self, trait: Trait) -> None:
-        self.trait = trait.name
+        self.trait, self.progress = trait.name, None
 
     def _tell(self, row: Row) -> None:
         """Report one row with its log. Raises Damaged where this machine failed: that is no row."""

@@ -12,7 +12,7 @@ from ingestion.readiness import COLUMNS, PartOutcome, most_seconds, ticks
 from ingestion.traits import TRAITS, Trait
 from submissions import policy, readiness
 from submissions.models import ReadinessCheck, ReadinessRow, Submission
-from submissions.models.readiness import CHECK_ACTIVE
+from submissions.models.readiness import CHECK_ACTIVE, CheckState
 
 HEADS = {"ran": "Ran", "valid": "Validation", "test": "Test", "shape": "Shape", "finite": "Finite"}
 
@@ -55,6 +55,16 @@ class Panel:
     def current(self) -> ShownTrait | None:
         """What is tried now."""
         return next((shown for shown in self.traits if shown.is_current), None)
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """The state in words, and the state whose colour it has: what was found counts, not that it ended."""
+        if self.check is None:
+            return "", ""
+        if self.check.state != CheckState.FINISHED:
+            return self.check.get_state_display(), self.check.state
+        is_ready = all(shown.row is None or shown.row.ok for shown in self.traits)
+        return ("ready", "finished") if is_ready else ("not ready", "failed")
 
     @property
     def wall_seconds(self) -> float:
