@@ -66,7 +66,8 @@ def play(supervisor: Supervisor, installation: Installation, *, once: bool, slot
         start_compute_workers(supervisor, installation, sandbox=sandbox, slots=slots)
         wait_for_workers(supervisor, slots)
         say(f"The site is at {installation.url}.")
-        failures = play_series(supervisor, series, demonstration, again=once)
+        # Started again to its end, it shows a run of the sample code once more.
+        failures = play_series(supervisor, series, demonstration, again=once and series.was_played())
     failures += demo_board.show(series[AUTOML_1], ["participant", "linear"])
     failures += demo_board.show(series[TWEAKATHON_1], ["participant", "linear", "neighbours"])
     for failure in failures:

@@ -1,6 +1,6 @@
 """The demo's datasets, built from real data that scikit-learn carries, and its results-only entries.
 
-Nothing is downloaded. Five datasets are for round 0; those of rounds 1 and 2 ask other questions, so that nobody
+Nothing is downloaded. Three datasets are for round 0; those of rounds 1 and 2 ask other questions, so that nobody
 has seen them when code meets them blind. Each dataset is split into train, valid and test, the features in an
 order of their own, and is written in AutoML format with hidden labels for valid and test. Needs numpy, scipy and
 scikit-learn, no Django.
@@ -97,15 +97,6 @@ def _progression() -> Source:
 
 
 DEMO_DATASETS: dict[str, DemoDataset] = {
-    "tumours": DemoDataset(
-        title="Tumours",
-        description="Tell malignant from benign tumours by 30 measurements of cell nuclei in a microscope image.",
-        origin="Breast Cancer Wisconsin (Diagnostic), Wolberg, Street and Mangasarian 1995, UCI repository",
-        task="binary.classification",
-        metric="auc",
-        time_budget=10,
-        load=_tumours,
-    ),
     "strokes": DemoDataset(
         title="Strokes",
         description="Read handwritten digits from images of 8 x 8 pixels; empty pixels are not stored.",
@@ -115,15 +106,6 @@ DEMO_DATASETS: dict[str, DemoDataset] = {
         time_budget=12,
         load=_strokes,
         sparse=True,
-    ),
-    "vintage": DemoDataset(
-        title="Vintage",
-        description="Find out which of three growers made a wine, from 13 results of its chemical analysis.",
-        origin="Wine recognition data, Forina and others 1991, UCI repository",
-        task="multiclass.classification",
-        metric="pac",
-        time_budget=8,
-        load=_vintage,
     ),
     "traits": DemoDataset(
         title="Traits",
@@ -174,29 +156,6 @@ def _halves() -> Source:
     )
 
 
-def _mass() -> Source:
-    """The diabetes patients again: their body mass index is asked, from the other nine measurements."""
-    data = carried.load_diabetes(scaled=False)
-    names = tuple(data.feature_names)
-    asked = names.index("bmi")
-    target = data.data[:, asked]
-    fifths = np.digitize(target, np.quantile(target, (0.2, 0.4, 0.6, 0.8)))
-    return Source(np.delete(data.data, asked, axis=1), target, fifths, names[:asked] + names[asked + 1 :])
-
-
-def _feet() -> Source:
-    """The lower halves of the digits, and which number it was."""
-    digits = _strokes()
-    upper = digits.features.shape[1] // 2
-    return Source(
-        digits.features[:, upper:],
-        digits.targets,
-        digits.targets,
-        digits.feature_names[upper:],
-        tuple(map(str, range(10))),
-    )
-
-
 OF_DIGITS = "Optical Recognition of Handwritten Digits, test set, Alpaydin and Kaynak 1998, UCI repository"
 
 # What code meets without its author: by the number of the round.
@@ -231,23 +190,23 @@ BLIND_DATASETS: dict[int, dict[str, DemoDataset]] = {
         ),
     },
     2: {
-        "mass": DemoDataset(
-            title="Mass",
-            description="Predict the body mass index of a patient from nine other measurements.",
-            origin="Diabetes data of Efron, Hastie, Johnstone and Tibshirani 2004, Least Angle Regression",
-            task="regression",
-            metric="abs",
+        "tumours": DemoDataset(
+            title="Tumours",
+            description="Tell malignant from benign tumours by 30 measurements of cell nuclei in an image.",
+            origin="Breast Cancer Wisconsin (Diagnostic), Wolberg, Street and Mangasarian 1995, UCI repository",
+            task="binary.classification",
+            metric="auc",
             time_budget=10,
-            load=_mass,
+            load=_tumours,
         ),
-        "feet": DemoDataset(
-            title="Feet",
-            description="Read handwritten digits by their lower halves.",
-            origin=OF_DIGITS,
+        "vintage": DemoDataset(
+            title="Vintage",
+            description="Find out which of three growers made a wine, from 13 results of its chemical analysis.",
+            origin="Wine recognition data, Forina and others 1991, UCI repository",
             task="multiclass.classification",
             metric="pac",
-            time_budget=10,
-            load=_feet,
+            time_budget=8,
+            load=_vintage,
         ),
     },
 }

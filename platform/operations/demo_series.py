@@ -15,7 +15,7 @@ from submissions.models import Handover, Submission
 Kind = Phase.Kind
 FIRST_DAYS, BLIND_DAYS, OPEN_DAYS = 30, 7, 60
 # Longer than the datasets ask for: a laptop that does other things too should still show a full board.
-WALL_SECONDS = 18.0
+WALL_SECONDS = 30.0
 ROUNDS = {0: "Preparation", 1: "Novice", 2: "Intermediate"}
 TWEAKATHON_0, FINAL_0, AUTOML_1, TWEAKATHON_1, FINAL_1, AUTOML_2 = range(1, 7)
 
@@ -76,6 +76,10 @@ class DemoSeries:
     def has_ended(self, number: int) -> bool:
         """Whether a phase is over by the calendar of now."""
         return self[number].has_ended(timezone.now())
+
+    def was_played(self) -> bool:
+        """Whether somebody has sent something to Tweakathon[1] before."""
+        return self[TWEAKATHON_1].submissions.filter(origin=None).exists()
 
     def pass_time(self, number: int) -> None:
         """Move the calendar on to the end of a phase, and do what is due then."""

@@ -29,7 +29,7 @@ PEOPLE = ("organizer", "participant", "admin")
 ENTRANTS = ("participant", "linear", "neighbours")
 DATASETS = {0: DEMO_DATASETS, **BLIND_DATASETS}
 # Who sends something new in which phase; the others' entries are carried over.
-ENTRANTS_OF = {TWEAKATHON_0: ENTRANTS, TWEAKATHON_1: ("participant", "neighbours")}
+ENTRANTS_OF = {TWEAKATHON_0: ENTRANTS, TWEAKATHON_1: ("linear", "neighbours")}
 # Characters that cannot be taken for one another when somebody types the password from the screen.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
@@ -165,7 +165,8 @@ class Demo:
             "neighbours": "Results only: predictions of nearest neighbours.",
         }
         chosen = {}
-        for name in ENTRANTS_OF[phase.number]:
+        names = dict.fromkeys((*ENTRANTS_OF[phase.number], *(["participant"] if again else [])))
+        for name in names:
             user = entrant_user(name)
             join(phase.competition, user)
             kept = standing_entry(phase, user)

@@ -14,7 +14,7 @@ and predicts for samples whose answers stay hidden, all within a fixed time.
 The series is as long as the real one: months of tweaking, then a blind test. On this site the calendar was moved
 on, so that you find it in the middle.
 
-- In **Tweakathon[0]** three entrants worked on five public datasets: the starting kit's sample code, a linear
+- In **Tweakathon[0]** three entrants worked on three public datasets: the starting kit's sample code, a linear
   model, and a file of predictions without code.
 - **Final[0]** showed the test scores of those very entries.
 - In **AutoML[1]** the code of both programs met three datasets that nobody had seen. The file of predictions had

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from submissions.forecast import Forecast
 
+FAR = 8  # times the work at most
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -33,8 +35,13 @@ def draw(forecast: Forecast | None) -> Picture | None:
     """Lay the forecast out between its beginning and the latest of its moments; None without an end."""
     if forecast is None or forecast.ends_at_most is None or not forecast.points:
         return None
-    moments = [forecast.ends_at_most, *([forecast.deadline] if forecast.deadline else [])]
-    span = max(max(moments) - forecast.begins, dt.timedelta(seconds=1)) * 1.04
+    # A deadline that is far away would press everything else against the edge.
+    most = forecast.ends_at_most - forecast.begins
+    deadline = forecast.deadline
+    if deadline is not None and deadline - forecast.begins > FAR * most:
+        deadline = None
+    last = max(forecast.ends_at_most, deadline) if deadline else forecast.ends_at_most
+    span = max(last - forecast.begins, dt.timedelta(seconds=1)) * 1.04
 
     def place(moment: dt.datetime) -> float:
         return round(100 * min(1.0, max(0.0, (moment - forecast.begins) / span)), 2)
@@ -44,7 +51,7 @@ def draw(forecast: Forecast | None) -> Picture | None:
     if forecast.ends_as_a_rule is not None:
         marks.insert(0, Mark(place(forecast.ends_as_a_rule), "as a rule", "usual", forecast.ends_as_a_rule))
     late_from = None
-    if forecast.deadline is not None:
-        late_from = place(forecast.deadline)
-        marks.append(Mark(late_from, "closes", "deadline", forecast.deadline))
+    if deadline is not None:
+        late_from = place(deadline)
+        marks.append(Mark(late_from, "closes", "deadline", deadline))
     return Picture(forecast, line, marks, late_from)

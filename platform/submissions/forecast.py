@@ -51,6 +51,16 @@ class Forecast:
     points: list[tuple[dt.datetime, float]] = field(default_factory=list)
 
     @property
+    def most_work(self) -> str:
+        """The work at most, in words."""
+        return work(self.most_hours)
+
+    @property
+    def usual_work(self) -> str:
+        """The work as a rule, in words."""
+        return work(self.usual_hours)
+
+    @property
     def is_late_at_most(self) -> bool:
         """Whether runs may still be going on when the phase closes."""
         return self.ends_at_most is None or (self.deadline is not None and self.ends_at_most > self.deadline)
@@ -59,6 +69,11 @@ class Forecast:
     def is_late_as_a_rule(self) -> bool:
         """Whether runs will probably be going on when the phase closes."""
         return self.ends_as_a_rule is None or (self.deadline is not None and self.ends_as_a_rule > self.deadline)
+
+
+def work(hours: float) -> str:
+    """An amount of work in words: `4.5 worker-hours`, `12 worker-minutes`."""
+    return f"{hours:,.1f} worker-hours" if hours >= 1 else f"{60 * hours:.0f} worker-minutes"
 
 
 def spread(seconds: Sequence[float], workers: int) -> list[float]:

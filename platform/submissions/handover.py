@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from competitions import policy
 from competitions.actions import release
+from competitions.actions.base import record
 from competitions.lifecycle import Entry, Step, due_handovers, due_reveals, handover_step
 from competitions.models import Entrant, Extension, Phase, Task
 from submissions import copies, dispatch, making, signals
@@ -82,7 +83,16 @@ def hand_over(phase: Phase, now: dt.datetime) -> int:
             count += hand_over_entrant(phase, due.entrant_id, now)
         except Exception:
             log.exception("entrant %s could not be handed over to phase %s", due.entrant_id, phase.pk)
+    if count:
+        _tell(phase, f"{count} {'entrant was' if count == 1 else 'entrants were'} handed over", now)
     return count
+
+
+def _tell(phase: Phase, what: str, now: dt.datetime) -> None:
+    """One line in the audit log of the competition."""
+    assert phase.parent is not None
+    text = f"{what} from {phase.parent.title} to {phase.title}."
+    record(phase.competition, by=None, action="hand_over", text=text, at=now, phase=phase.number)
 
 
 def pending(phase: Phase, now: dt.datetime, *, entrant_id: int | None = None) -> list[Due]:
@@ -293,7 +303,8 @@ def go_forward(phase_id: int, entrant_id: int) -> None:
     now = timezone.now()
     children = Phase.objects.filter(parent=phase_id).select_related("round__competition", "parent__round")
     for child in due_handovers(children, now):
-        hand_over_entrant(child, entrant_id, now)
+        if hand_over_entrant(child, entrant_id, now):
+            _tell(child, f"{Entrant.objects.get(pk=entrant_id)} was handed over", now)
 
 
 def progress(phase: Phase, now: dt.datetime) -> Progress:
