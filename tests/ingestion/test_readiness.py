@@ -18,7 +18,7 @@ from ingestion.readiness_grid import Grid, details, summary
 from ingestion.sandbox.unconfined import UnconfinedSandbox
 from ingestion.traits import TRAITS, trait_named
 from ingestion.verdict import RunResult
-from tests.ingestion.runs import write_model
+from tests.ingestion.runs import usable_sandbox, write_model
 
 SPARSE = {"sparse", "sparse_binary", "sparse_multilabel"}
 
@@ -329,3 +329,28 @@ def test_an_interrupt_ends_the_program_too_and_tells_what_was_done(tmp_path):
     assert f"Stopped after 0 of {len(TRAITS)} traits" in printed
     with pytest.raises(ProcessLookupError):
         os.kill(int(left.read_text()), 0)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("docker", "bubblewrap")]
+)
+def test_a_check_goes_through_a_real_sandbox(tmp_path, name):
+    sandbox = usable_sandbox(name)
+    source = model(
+        "def check(self, X, y):\n"
+        "    import os\n"
+        "    print('files', sorted(os.listdir(os.getcwd() + '/../input_data')))\n"
+        "    assert X.shape[1] > 1, 'one feature'"
+    )
+    request = ReadinessRequest(
+        submission=write_model(tmp_path / "submission", source),
+        output=tmp_path / "output",
+        budget=trial_budget(120, cores=1, memory_bytes=2**29),
+        sandbox=sandbox,
+        traits=[trait_named(trait) for trait in ("sparse_binary", "one_feature", "no_valid")],
+        owner="tests",
+    )
+    sparse, one, without = check_traits(request)
+    assert sparse.ok and without.ok, (sparse.sentence, without.sentence)
+    assert (one.ok, one.reason) == (False, "crashed") and "one feature" in one.log_tail
+    assert "sparsebinary_train.data" in sparse.log_tail and "_test.solution" not in sparse.log_tail
