@@ -1,6 +1,7 @@
 """The board follows the scores, in the same transaction, and what else its rows depend on."""
 
 import datetime as dt
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Q
@@ -15,6 +16,9 @@ from leaderboards.entries import name_key
 from leaderboards.models import Board, LeaderboardRow, RankMoment
 from submissions.models import Submission
 from submissions.signals import changed
+
+# Fields of a phase on which no row depends.
+KEEPS_ENTRIES = frozenset({"board", "closes_at", "is_anonymous", "opens_at", "released_at", "title"})
 
 
 @receiver(changed)
@@ -47,12 +51,15 @@ def submission_deleted(instance: Submission, **kwargs: Any) -> None:
 
 
 @receiver(post_save, sender=Phase)
-def phase_edited(instance: Phase, created: bool, raw: bool = False, **kwargs: Any) -> None:
+def phase_edited(
+    instance: Phase, created: bool, raw: bool = False, update_fields: Collection[str] | None = None, **kwargs: Any
+) -> None:
     """Digits, parts or a rule may have changed, or the board was frozen: rows made before would be wrong."""
     if created or raw:
         return
     if instance.board == Phase.Board.FROZEN or LeaderboardRow.objects.filter(board__phase=instance).exists():
-        board.refresh_now(instance)
+        entries_stay = update_fields is not None and KEEPS_ENTRIES.issuperset(update_fields)
+        board.refresh_now(instance, entrants=[] if entries_stay else None)
 
 
 @receiver([post_save, post_delete], sender=Task)

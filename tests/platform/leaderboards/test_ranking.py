@@ -1,9 +1,19 @@
 """Ranking by average rank, as the challenge did it."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboards.ranking import Entry, dense_rank, distinct_falling, mean_score, rank_entries
+from leaderboards.ranking import (
+    Entry,
+    Table,
+    dense_rank,
+    dense_ranks,
+    distinct_falling,
+    mean_score,
+    rank_entries,
+    rank_table,
+)
 
 
 def entries(*rows, ranked=None):
@@ -87,3 +97,47 @@ def test_dense_ranks_leave_no_gap_and_never_reward_a_lower_score(values):
 
 def test_the_mean_score_of_nothing_is_zero():
     assert mean_score([]) == 0.0
+
+
+def test_an_unranked_entry_stands_behind_the_ranked_one_of_its_mean_rank():
+    places = rank_entries(entries([0.9], [0.5], [0.5], [0.1], ranked=[True, False, True, True]))
+    assert [(place.entrant_id, place.rank, place.rank_above) for place in places] == [
+        (0, 1, 0),
+        (2, 2, 1),
+        (1, None, 2),
+        (3, 3, 2),
+    ]
+
+
+rows_and_flags = st.integers(1, 4).flatmap(
+    lambda tasks: st.lists(
+        st.tuples(st.tuples(*[scores] * tasks), st.booleans(), st.integers(0, 3)), min_size=1, max_size=12
+    )
+)
+
+
+@given(rows_and_flags, st.sampled_from(["earlier", "shared"]))
+def test_ranking_in_arrays_gives_the_same_to_the_last_bit(made, tie_rule):
+    listed = [
+        Entry(number, row, float(received), is_ranked) for number, (row, is_ranked, received) in enumerate(made)
+    ]
+    table = Table(
+        entrants=np.arange(len(made)),
+        scores=np.array([[np.nan if value is None else value for value in row] for row, _, _ in made]),
+        received=np.array([float(received) for _, _, received in made]),
+        ranked=np.array([is_ranked for _, is_ranked, _ in made]),
+    )
+    quick = rank_table(table, tie_rule=tie_rule).rows()
+    for position, place in enumerate(rank_entries(listed, tie_rule=tie_rule), start=1):
+        expected = (position, place.rank, place.rank_above, place.mean_rank, place.mean_score, [*place.task_ranks])
+        assert quick[place.entrant_id] == expected
+
+
+def test_scores_a_hair_apart_share_a_rank_in_arrays_too():
+    values = np.array([0.5, 0.5 + 1e-13, 0.4, 0.4 - 5e-13, np.nan])
+    assert dense_ranks(values, np.ones(5, dtype=bool)).tolist() == [1, 1, 2, 2, 3]
+
+
+def test_a_board_without_entrants_is_no_error_in_arrays():
+    empty = Table(np.array([], dtype=int), np.empty((0, 5)), np.array([]), np.array([], dtype=bool))
+    assert rank_table(empty).rows() == []
