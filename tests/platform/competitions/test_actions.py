@@ -10,7 +10,6 @@ from competitions.models import AuditEntry, Extension, Phase
 from submissions import dispatch
 from submissions.models import Submission
 from tests.platform import factories as make
-from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.series import copies, enter, finish, series, tick
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +17,7 @@ HOUR = dt.timedelta(hours=1)
 
 
 @pytest.fixture
-def contest(clock):  # noqa: F811
+def contest(clock):
     return series(clock.now)
 
 
@@ -31,7 +30,7 @@ def entries():
     return [(entry.action, entry.text) for entry in AuditEntry.objects.order_by("id")]
 
 
-def test_a_deadline_that_moves_takes_everything_after_it_along(contest, olga, clock):  # noqa: F811
+def test_a_deadline_that_moves_takes_everything_after_it_along(contest, olga, clock):
     contest.contest.teams_close_at = contest.at(15)
     contest.contest.save()
     clock.set(contest.at(5))
@@ -49,7 +48,7 @@ def test_a_deadline_that_moves_takes_everything_after_it_along(contest, olga, cl
     assert "Tweakathon[0]" in text
 
 
-def test_a_deadline_moves_alone_only_where_nothing_overlaps(contest, olga, clock):  # noqa: F811
+def test_a_deadline_moves_alone_only_where_nothing_overlaps(contest, olga, clock):
     action = dates.ExtendDeadline(
         by=olga, phase=contest["Tweakathon[0]"], closes_at=contest.at(11), move_later=False
     )
@@ -62,7 +61,7 @@ def test_a_deadline_moves_alone_only_where_nothing_overlaps(contest, olga, clock
 
 
 @pytest.mark.parametrize(("now", "closes", "why"), [(5, 4, "past"), (11, 14, "has ended"), (5, 10, "already")])
-def test_a_deadline_that_makes_no_sense_is_refused(contest, olga, clock, now, closes, why):  # noqa: F811
+def test_a_deadline_that_makes_no_sense_is_refused(contest, olga, clock, now, closes, why):
     clock.set(contest.at(now))
     action = dates.ExtendDeadline(by=olga, phase=contest["Tweakathon[0]"], closes_at=contest.at(closes))
     with pytest.raises(Refused, match=why):
@@ -70,7 +69,7 @@ def test_a_deadline_that_makes_no_sense_is_refused(contest, olga, clock, now, cl
     assert entries() == []
 
 
-def test_only_editors_of_the_competition_act(contest, clock):  # noqa: F811
+def test_only_editors_of_the_competition_act(contest, clock):
     for person in (make.user("alice"), make.competition(organizer=make.user("otto")).created_by):
         with pytest.raises(Refused, match="Only organizers"):
             queue.PauseQueue(by=person, contest=contest.contest).execute()
@@ -89,7 +88,7 @@ def extra(contest, person, closes, why="The site was down.", **fields):
     )
 
 
-def test_extra_time_is_for_one_entrant_and_ends_before_the_blind_datasets_are_shown(contest, clock):  # noqa: F811
+def test_extra_time_is_for_one_entrant_and_ends_before_the_blind_datasets_are_shown(contest, clock):
     alice, bob = make.user("alice"), make.user("bob")
     clock.set(contest.at(9))
     with pytest.raises(Refused, match="shows its datasets"):
@@ -106,7 +105,7 @@ def test_extra_time_is_for_one_entrant_and_ends_before_the_blind_datasets_are_sh
     assert not phase.is_open_for(None, contest.at(10))
 
 
-def test_who_has_extra_time_may_submit_and_nobody_else(contest, clock, tmp_path):  # noqa: F811
+def test_who_has_extra_time_may_submit_and_nobody_else(contest, clock, tmp_path):
     from submissions.actions import submit
 
     alice, bob = make.user("alice"), make.user("bob")
@@ -121,7 +120,7 @@ def test_who_has_extra_time_may_submit_and_nobody_else(contest, clock, tmp_path)
         submit(user=bob, phase=contest["Tweakathon[0]"], archive=archive, filename="s.zip")
 
 
-def test_a_paused_queue_gives_nothing_out_and_says_so(contest, olga, clock):  # noqa: F811
+def test_a_paused_queue_gives_nothing_out_and_says_so(contest, olga, clock):
     submission = enter(contest["Tweakathon[0]"], make.user("alice"))
     worker, _ = make.worker()
     queue.PauseQueue(by=olga, contest=contest.contest).execute()
@@ -136,7 +135,7 @@ def test_a_paused_queue_gives_nothing_out_and_says_so(contest, olga, clock):  # 
     assert [name for name, _ in entries()] == ["pause_queue", "resume_queue"]
 
 
-def test_a_final_is_released_by_hand_where_the_phase_says_so(contest, olga, clock):  # noqa: F811
+def test_a_final_is_released_by_hand_where_the_phase_says_so(contest, olga, clock):
     final = contest["Final[0]"]
     final.release = Phase.When.BY_HAND
     final.save()
@@ -152,7 +151,7 @@ def test_a_final_is_released_by_hand_where_the_phase_says_so(contest, olga, cloc
         action.execute()
 
 
-def test_datasets_are_revealed_by_the_clock_when_the_blind_phase_closes_and_never_before(contest, clock):  # noqa: F811
+def test_datasets_are_revealed_by_the_clock_when_the_blind_phase_closes_and_never_before(contest, clock):
     blind = contest["AutoML[1]"]
     with pytest.raises(Refused, match="has not ended"):
         release.Reveal(by=None, phase=blind).execute()
@@ -166,7 +165,7 @@ def test_datasets_are_revealed_by_the_clock_when_the_blind_phase_closes_and_neve
     assert len(entries()) == 1
 
 
-def test_datasets_that_are_revealed_by_hand_wait_for_the_organizer(contest, olga, clock):  # noqa: F811
+def test_datasets_that_are_revealed_by_hand_wait_for_the_organizer(contest, olga, clock):
     from competitions.lifecycle import revealed_tasks
     from competitions.models import Task
 
@@ -183,7 +182,7 @@ def test_datasets_that_are_revealed_by_hand_wait_for_the_organizer(contest, olga
     assert hidden <= revealed_tasks(tasks, clock.now)
 
 
-def test_an_everlasting_phase_stands_beside_the_official_board(contest, olga, clock):  # noqa: F811
+def test_an_everlasting_phase_stands_beside_the_official_board(contest, olga, clock):
     clock.set(contest.at(11))
     with pytest.raises(Refused, match="not released"):
         release.OpenForEver(by=olga, phase=contest["Final[0]"]).execute()
@@ -197,7 +196,7 @@ def test_an_everlasting_phase_stands_beside_the_official_board(contest, olga, cl
         release.OpenForEver(by=olga, phase=contest["Final[0]"]).execute()
 
 
-def test_a_shift_moves_every_date_so_that_time_seems_to_have_passed(contest, clock):  # noqa: F811
+def test_a_shift_moves_every_date_so_that_time_seems_to_have_passed(contest, clock):
     source = finish(enter(contest["Tweakathon[0]"], make.user("alice")))
     before = source.received_at
     dates.shift(contest.contest, 10 * HOUR)

@@ -9,14 +9,13 @@ from competitions.models import AuditEntry, Phase, Prize, PrizeClaim
 from leaderboards import board
 from submissions.models import Attempt, Submission
 from tests.platform import factories as make
-from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.series import BAD, GOOD, copies, enter, finish, series, tick
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def contest(clock):  # noqa: F811
+def contest(clock):
     return series(clock.now)
 
 
@@ -35,7 +34,7 @@ def text(response):
     return " ".join(response.content.decode().split())
 
 
-def test_every_phase_of_a_series_is_shown_with_its_actions(contest, olga, clock):  # noqa: F811
+def test_every_phase_of_a_series_is_shown_with_its_actions(contest, olga, clock):
     finish(enter(contest["Tweakathon[0]"], make.user("alice")))
     page = text(olga.get(url(contest, "manage/")))
     for phase in contest.contest.phases():
@@ -48,7 +47,7 @@ def test_every_phase_of_a_series_is_shown_with_its_actions(contest, olga, clock)
     assert "1 connected worker can hold them" in page
 
 
-def test_an_action_is_shown_before_it_is_done(contest, olga, clock):  # noqa: F811
+def test_an_action_is_shown_before_it_is_done(contest, olga, clock):
     phase = contest["Tweakathon[0]"]
     where = url(contest, "manage/extend-deadline/")
     assert 'name="closes_at"' in text(olga.get(where, {"phase": phase.pk}))
@@ -87,7 +86,7 @@ def test_a_run_lost_on_two_workers_is_shown_as_a_suspect(contest, olga):
     assert "on machine1 and machine2" in text(olga.get(url(contest, "manage/")))
 
 
-def test_every_offered_action_opens(contest, olga, clock):  # noqa: F811
+def test_every_offered_action_opens(contest, olga, clock):
     import re
 
     alice = finish(enter(contest["Tweakathon[0]"], make.user("alice")))
@@ -105,7 +104,7 @@ def test_every_offered_action_opens(contest, olga, clock):  # noqa: F811
         assert olga.get(link.replace("&amp;", "&")).status_code in (200, 409), link
 
 
-def test_the_phases_page_says_what_counts_what_follows_and_what_is_outstanding(contest, clock):  # noqa: F811
+def test_the_phases_page_says_what_counts_what_follows_and_what_is_outstanding(contest, clock):
     finish(enter(contest["Tweakathon[0]"], make.user("alice")))
     visitor = Client()
     page = text(visitor.get(url(contest, "phases/")))
@@ -120,7 +119,7 @@ def test_the_phases_page_says_what_counts_what_follows_and_what_is_outstanding(c
 
 
 @pytest.fixture
-def won(contest, clock):  # noqa: F811
+def won(contest, clock):
     """Final[0] is over; Alice won it before Bob, and two prizes wait."""
     for place, title in ((1, "1,000 EUR"), (2, "500 EUR")):
         Prize.objects.create(phase=contest["Final[0]"], place=place, title=title)
@@ -167,7 +166,7 @@ def test_a_prize_goes_from_provisional_to_confirmed_and_the_code_is_public_then(
     assert visitor.get(url(won, f"published/{other.pk}/")).status_code == 404
 
 
-def test_when_a_winner_is_declined_the_next_in_line_moves_up_and_the_board_stays(won, olga, clock):  # noqa: F811
+def test_when_a_winner_is_declined_the_next_in_line_moves_up_and_the_board_stays(won, olga, clock):
     def in_line():
         from leaderboards.prizes import winners
 
@@ -191,7 +190,7 @@ def test_nobody_is_in_line_before_the_release(won):
     assert "1. 1,000 EUR" in page
 
 
-def test_a_forecast_tells_whether_a_blind_phase_ends_in_time(clock):  # noqa: F811
+def test_a_forecast_tells_whether_a_blind_phase_ends_in_time(clock):
     from submissions.forecast import Load, forecast, spread
 
     assert spread([10, 10, 10], 2) == [10, 10, 20]

@@ -8,14 +8,13 @@ from submissions.actions import DropsCode, cancel, submit
 from submissions.models import Run, Submission
 from submissions.models.submission import quota_left
 from tests.platform import factories as make
-from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.series import copies, enter, fail, finish, series, tick
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def contest(clock):  # noqa: F811
+def contest(clock):
     return series(clock.now)
 
 
@@ -71,7 +70,7 @@ def test_the_page_warns_before_results_are_sent_and_takes_the_answer(contest, al
 JSON = "application/json"
 
 
-def test_the_page_says_which_submission_counts_and_where_it_goes(contest, alice, clock, tmp_path):  # noqa: F811
+def test_the_page_says_which_submission_counts_and_where_it_goes(contest, alice, clock, tmp_path):
     client = Client()
     client.force_login(alice)
     url = f"/competitions/{contest.contest.slug}/submissions/"
@@ -85,7 +84,7 @@ def test_the_page_says_which_submission_counts_and_where_it_goes(contest, alice,
     assert "went forward to Final[0] as submission 2" in page or "went forward to Final[0] as submission 3" in page
 
 
-def test_results_that_went_nowhere_are_told_so(contest, alice, clock):  # noqa: F811
+def test_results_that_went_nowhere_are_told_so(contest, alice, clock):
     results = enter(contest["Tweakathon[0]"], alice, kind="results")
     results.runs.update(source="results")
     finish(results)
@@ -110,7 +109,7 @@ def test_quota_comes_back_only_while_no_run_was_ever_claimed(contest, alice):
     assert left(phase, alice, now) == 4
 
 
-def test_what_we_lost_costs_no_quota_but_twice_a_day_at_most(contest, alice, clock):  # noqa: F811
+def test_what_we_lost_costs_no_quota_but_twice_a_day_at_most(contest, alice, clock):
     phase = contest["Tweakathon[0]"]
     for _ in range(3):
         fail(enter(phase, alice), "infrastructure")
@@ -120,7 +119,7 @@ def test_what_we_lost_costs_no_quota_but_twice_a_day_at_most(contest, alice, clo
     assert Submission.objects.filter(uses_quota=False).count() == 3
 
 
-def test_what_the_organizers_own_scorer_spoiled_costs_no_quota(contest, alice, clock):  # noqa: F811
+def test_what_the_organizers_own_scorer_spoiled_costs_no_quota(contest, alice, clock):
     phase = contest["Tweakathon[0]"]
     fail(enter(phase, alice), "scoring_failed")
     assert left(phase, alice, clock.now) == 5
@@ -128,7 +127,7 @@ def test_what_the_organizers_own_scorer_spoiled_costs_no_quota(contest, alice, c
     assert left(phase, alice, clock.now) == 4
 
 
-def test_an_entry_that_went_forward_by_itself_is_not_cancelled(contest, alice, clock):  # noqa: F811
+def test_an_entry_that_went_forward_by_itself_is_not_cancelled(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()

@@ -13,7 +13,6 @@ from submissions.models import Handover, Run, RunState, Submission
 from submissions.scoring import score_run
 from submissions.transitions import end_run, settle
 from tests.platform import factories as make
-from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.series import BAD, GOOD, collected, copies, enter, fail, finish, series, tick
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +20,7 @@ SECOND = dt.timedelta(seconds=1)
 
 
 @pytest.fixture
-def contest(clock):  # noqa: F811
+def contest(clock):
     return series(clock.now)
 
 
@@ -38,7 +37,7 @@ def scores(submission, part="test"):
     return [run.scores.get(part=part).value for run in submission.runs.all()]
 
 
-def test_nothing_goes_forward_a_second_before_the_boundary_and_everything_a_second_after(contest, alice, clock):  # noqa: F811
+def test_nothing_goes_forward_a_second_before_the_boundary_and_everything_a_second_after(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     assert tick(contest.at(10) - SECOND) == 0
     assert not Handover.objects.exists()
@@ -47,7 +46,7 @@ def test_nothing_goes_forward_a_second_before_the_boundary_and_everything_a_seco
     assert tick(contest.at(10) + SECOND) == 0
 
 
-def test_the_final_shows_the_test_score_of_the_very_run_of_the_tweakathon(contest, alice, clock):  # noqa: F811
+def test_the_final_shows_the_test_score_of_the_very_run_of_the_tweakathon(contest, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()
@@ -64,7 +63,7 @@ def test_the_final_shows_the_test_score_of_the_very_run_of_the_tweakathon(contes
     assert board.rows(contest["Final[0]"], clock.now) is not None
 
 
-def test_in_a_blind_phase_the_code_runs_on_the_new_datasets_under_neutral_names(contest, alice, clock):  # noqa: F811
+def test_in_a_blind_phase_the_code_runs_on_the_new_datasets_under_neutral_names(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice, kind="both"))
     clock.set(contest.at(10))
     tick()
@@ -77,7 +76,7 @@ def test_in_a_blind_phase_the_code_runs_on_the_new_datasets_under_neutral_names(
     assert runs[0].seed != runs[1].seed
 
 
-def test_only_the_latest_goes_forward_even_if_it_failed(contest, alice, clock):  # noqa: F811
+def test_only_the_latest_goes_forward_even_if_it_failed(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1))
     failed = fail(enter(contest["Tweakathon[0]"], alice, hours_ago=-2))
     clock.set(contest.at(10))
@@ -89,7 +88,7 @@ def test_only_the_latest_goes_forward_even_if_it_failed(contest, alice, clock): 
     assert {run.state for run in blind.runs.all()} == {"queued"}
 
 
-def test_what_was_disqualified_cancelled_or_lost_does_not_go_forward(contest, alice, clock):  # noqa: F811
+def test_what_was_disqualified_cancelled_or_lost_does_not_go_forward(contest, alice, clock):
     good = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1))
     for hours, fields in (
         (2, {"disqualified_at": clock.now}),
@@ -104,7 +103,7 @@ def test_what_was_disqualified_cancelled_or_lost_does_not_go_forward(contest, al
     assert copies(contest["Final[0]"])[0].origin == good
 
 
-def test_results_alone_have_no_place_in_a_blind_phase_and_are_listed(contest, alice, clock):  # noqa: F811
+def test_results_alone_have_no_place_in_a_blind_phase_and_are_listed(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1))
     results = enter(contest["Tweakathon[0]"], alice, kind="results", hours_ago=-2)
     results.runs.update(source="results")
@@ -119,7 +118,7 @@ def test_results_alone_have_no_place_in_a_blind_phase_and_are_listed(contest, al
     assert not contest["Tweakathon[1]"].handovers.exists()
 
 
-def test_a_submission_that_still_runs_at_the_close_is_waited_for(contest, alice, clock):  # noqa: F811
+def test_a_submission_that_still_runs_at_the_close_is_waited_for(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1))
     late = enter(contest["Tweakathon[0]"], alice, hours_ago=-2)
     clock.set(contest.at(10))
@@ -146,7 +145,7 @@ def test_a_late_end_goes_forward_at_once_without_waiting_for_the_clock(
     assert rows(contest["AutoML[1]"]) == {("alice", "migrated")}
 
 
-def test_when_the_latest_is_lost_to_us_the_one_before_goes_forward(contest, alice, clock):  # noqa: F811
+def test_when_the_latest_is_lost_to_us_the_one_before_goes_forward(contest, alice, clock):
     first = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1))
     late = enter(contest["Tweakathon[0]"], alice, hours_ago=-2)
     clock.set(contest.at(10))
@@ -186,7 +185,7 @@ def test_an_upload_that_began_before_the_close_takes_the_place_of_what_went_forw
     assert tick() == 0
 
 
-def test_after_hours_of_downtime_one_tick_catches_up_with_every_phase(contest, alice, clock):  # noqa: F811
+def test_after_hours_of_downtime_one_tick_catches_up_with_every_phase(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(13))
     tick()
@@ -203,7 +202,7 @@ def test_after_hours_of_downtime_one_tick_catches_up_with_every_phase(contest, a
     ]
 
 
-def test_carried_entries_stand_on_the_scores_of_the_blind_runs_and_cost_no_quota(contest, alice, clock):  # noqa: F811
+def test_carried_entries_stand_on_the_scores_of_the_blind_runs_and_cost_no_quota(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()
@@ -221,7 +220,7 @@ def test_carried_entries_stand_on_the_scores_of_the_blind_runs_and_cost_no_quota
     assert row.submission == carried
 
 
-def test_a_carried_entry_gives_way_to_the_entrants_own_and_goes_on_where_there_is_none(contest, alice, clock):  # noqa: F811
+def test_a_carried_entry_gives_way_to_the_entrants_own_and_goes_on_where_there_is_none(contest, alice, clock):
     bob = make.user("bob")
     for person in (alice, bob):
         finish(enter(contest["Tweakathon[0]"], person))
@@ -239,7 +238,7 @@ def test_a_carried_entry_gives_way_to_the_entrants_own_and_goes_on_where_there_i
     assert origins["bob"].arrival == "carried"
 
 
-def test_nothing_of_a_hidden_run_comes_out_by_its_copy_in_an_open_phase(contest, alice, clock):  # noqa: F811
+def test_nothing_of_a_hidden_run_comes_out_by_its_copy_in_an_open_phase(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()
@@ -258,7 +257,7 @@ def test_nothing_of_a_hidden_run_comes_out_by_its_copy_in_an_open_phase(contest,
     assert carried.runs.first().wall_seconds == 3.0
 
 
-def test_a_part_that_results_left_out_is_run_where_there_is_code(contest, alice, clock):  # noqa: F811
+def test_a_part_that_results_left_out_is_run_where_there_is_code(contest, alice, clock):
     source = enter(contest["Tweakathon[0]"], alice, kind="both")
     first, second = source.runs.all()
     source.runs.update(source="results")
@@ -270,7 +269,7 @@ def test_a_part_that_results_left_out_is_run_where_there_is_code(contest, alice,
     assert [(run.source, run.state) for run in final.runs.all()] == [("code", "queued"), ("copy", "finished")]
 
 
-def test_a_part_that_results_left_out_stays_missing_where_there_is_no_code(contest, alice, clock):  # noqa: F811
+def test_a_part_that_results_left_out_stays_missing_where_there_is_no_code(contest, alice, clock):
     source = enter(contest["Tweakathon[0]"], alice, kind="results")
     source.runs.update(source="results")
     for run in source.runs.all():
@@ -282,7 +281,7 @@ def test_a_part_that_results_left_out_stays_missing_where_there_is_no_code(conte
     assert not any(run.scores.filter(part="test").exists() for run in final.runs.all())
 
 
-def test_another_metric_in_the_final_scores_the_same_predictions_again(contest, alice, clock):  # noqa: F811
+def test_another_metric_in_the_final_scores_the_same_predictions_again(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     contest["Final[0]"].tasks.update(metric="BAC")
     clock.set(contest.at(10))
@@ -294,7 +293,7 @@ def test_another_metric_in_the_final_scores_the_same_predictions_again(contest, 
     assert scores(final) == [1.0, 1.0]
 
 
-def test_a_dataset_replaced_meanwhile_changes_nothing_in_the_final(contest, alice, clock):  # noqa: F811
+def test_a_dataset_replaced_meanwhile_changes_nothing_in_the_final(contest, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice))
     task = contest["Tweakathon[0]"].tasks.first()
     make.version(task.dataset, "replaced")
@@ -305,7 +304,7 @@ def test_a_dataset_replaced_meanwhile_changes_nothing_in_the_final(contest, alic
     assert scores(final) == scores(source)
 
 
-def test_extra_time_of_one_entrant_holds_up_only_that_one(contest, alice, clock):  # noqa: F811
+def test_extra_time_of_one_entrant_holds_up_only_that_one(contest, alice, clock):
     bob = make.user("bob")
     for person in (alice, bob):
         finish(enter(contest["Tweakathon[0]"], person))
@@ -326,7 +325,7 @@ def test_extra_time_of_one_entrant_holds_up_only_that_one(contest, alice, clock)
     assert {entry.origin for entry in copies(contest["AutoML[1]"])} >= {later}
 
 
-def test_a_score_given_again_reaches_every_copy_and_its_board(contest, alice, clock):  # noqa: F811
+def test_a_score_given_again_reaches_every_copy_and_its_board(contest, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()
@@ -342,7 +341,7 @@ def test_a_score_given_again_reaches_every_copy_and_its_board(contest, alice, cl
     assert row.cells[0]["value"] == -1.0
 
 
-def test_a_phase_without_datasets_takes_nothing_over_until_it_has_some(contest, alice, clock):  # noqa: F811
+def test_a_phase_without_datasets_takes_nothing_over_until_it_has_some(contest, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice))
     blind = contest["AutoML[1]"]
     tasks = list(blind.tasks.all())
@@ -362,7 +361,7 @@ def test_a_phase_without_datasets_takes_nothing_over_until_it_has_some(contest, 
     assert {run.state for run in entry.runs.all()} == {"queued"}
 
 
-def test_repeats_run_with_fresh_seeds_and_are_copied_together(contest, alice, clock):  # noqa: F811
+def test_repeats_run_with_fresh_seeds_and_are_copied_together(contest, alice, clock):
     for title in ("Tweakathon[0]", "AutoML[1]"):
         phase = contest[title]
         phase.repeats = 3
@@ -378,7 +377,7 @@ def test_repeats_run_with_fresh_seeds_and_are_copied_together(contest, alice, cl
     assert source.runs.count() == 2  # made by the factory, which knows no repeats
 
 
-def test_the_best_submission_goes_forward_where_the_phase_says_so(clock):  # noqa: F811
+def test_the_best_submission_goes_forward_where_the_phase_says_so(clock):
     contest = series(clock.now, counts="best")
     alice = make.user("alice")
     best = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1), GOOD)
@@ -388,7 +387,7 @@ def test_the_best_submission_goes_forward_where_the_phase_says_so(clock):  # noq
     assert copies(contest["Final[0]"])[0].origin == best
 
 
-def test_the_chosen_submission_goes_forward_where_the_phase_says_so(clock):  # noqa: F811
+def test_the_chosen_submission_goes_forward_where_the_phase_says_so(clock):
     contest = series(clock.now, counts="chosen")
     alice = make.user("alice")
     chosen = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1, is_chosen=True))
@@ -398,7 +397,7 @@ def test_the_chosen_submission_goes_forward_where_the_phase_says_so(clock):  # n
     assert copies(contest["AutoML[1]"])[0].origin == chosen
 
 
-def test_datasets_are_revealed_and_entries_carried_over_in_one_tick_of_a_clock_that_runs(clock):  # noqa: F811
+def test_datasets_are_revealed_and_entries_carried_over_in_one_tick_of_a_clock_that_runs(clock):
     contest = series(clock.now)
     finish(enter(contest["Tweakathon[0]"], make.user("alice")))
     clock.set(contest.at(10))
@@ -410,14 +409,14 @@ def test_datasets_are_revealed_and_entries_carried_over_in_one_tick_of_a_clock_t
     assert copies(contest["Tweakathon[1]"])
 
 
-def test_who_has_submitted_nothing_gets_no_row(contest, clock):  # noqa: F811
+def test_who_has_submitted_nothing_gets_no_row(contest, clock):
     make.entrant(contest.contest, make.user("dora"))
     clock.set(contest.at(23))
     tick()
     assert not Handover.objects.exists()
 
 
-def test_a_run_keeps_the_convention_it_was_made_with(contest, alice, clock):  # noqa: F811
+def test_a_run_keeps_the_convention_it_was_made_with(contest, alice, clock):
     final = contest["Final[0]"]
     final.convention = "libscores"
     final.save()
@@ -432,7 +431,7 @@ def test_a_run_keeps_the_convention_it_was_made_with(contest, alice, clock):  # 
     assert {score.convention for run in source.runs.all() for score in run.scores.all()} == {"chapter"}
 
 
-def test_a_settled_submission_is_not_touched_by_a_tick_long_after(contest, alice, clock):  # noqa: F811
+def test_a_settled_submission_is_not_touched_by_a_tick_long_after(contest, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()

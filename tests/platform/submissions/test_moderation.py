@@ -10,14 +10,13 @@ from submissions.moderation import Disqualify, Requalify, Rerun, Withdraw, choos
 from submissions.reconciler import lose_attempt
 from submissions.scoring import score_run
 from tests.platform import factories as make
-from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.series import BAD, GOOD, collected, copies, enter, fail, finish, series, tick
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def contest(clock):  # noqa: F811
+def contest(clock):
     return series(clock.now)
 
 
@@ -35,7 +34,7 @@ def shown(phase, now):
     return {row.entrant.name: [cell["value"] for cell in row.cells] for row in board.rows(phase, now)}
 
 
-def test_a_run_that_is_run_again_keeps_its_old_score_until_the_new_one_comes(contest, olga, alice, clock):  # noqa: F811
+def test_a_run_that_is_run_again_keeps_its_old_score_until_the_new_one_comes(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice), BAD)
     run = submission.runs.first()
     action = Rerun(by=olga, submission=submission, run=run)
@@ -79,7 +78,7 @@ def test_a_late_report_of_the_time_before_is_refused_after_a_rerun(contest, olga
     assert run.attempts_before == run.attempt_number
 
 
-def test_a_rerun_that_fails_leaves_no_old_score_behind(contest, olga, alice, clock):  # noqa: F811
+def test_a_rerun_that_fails_leaves_no_old_score_behind(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     Rerun(by=olga, submission=submission).execute()
     fail(submission)
@@ -97,7 +96,7 @@ def test_an_entrant_does_not_stop_what_the_organizers_run_again(contest, olga, a
         cancel(submission, by=alice)
 
 
-def test_a_copy_is_not_run_again_by_itself_and_follows_the_run_it_stands_for(contest, olga, alice, clock):  # noqa: F811
+def test_a_copy_is_not_run_again_by_itself_and_follows_the_run_it_stands_for(contest, olga, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice), BAD)
     clock.set(contest.at(10))
     tick()
@@ -110,7 +109,7 @@ def test_a_copy_is_not_run_again_by_itself_and_follows_the_run_it_stands_for(con
     assert {run.scores.get(part="test").value for run in final.runs.all()} == {1.0}
 
 
-def test_scoring_again_changes_nothing_but_the_score(contest, olga, alice, clock):  # noqa: F811
+def test_scoring_again_changes_nothing_but_the_score(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     run = submission.runs.first()
     run.scores.filter(part="valid").update(value=0.5)
@@ -125,7 +124,7 @@ def test_scoring_again_changes_nothing_but_the_score(contest, olga, alice, clock
     assert Submission.objects.get(pk=submission.pk).state == "finished"
 
 
-def test_a_metric_changes_with_every_score_on_the_board(contest, olga, alice, clock):  # noqa: F811
+def test_a_metric_changes_with_every_score_on_the_board(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     task = contest["Tweakathon[0]"].tasks.first()
     waiting = enter(contest["Tweakathon[0]"], make.user("bob"))
@@ -147,7 +146,7 @@ def test_a_metric_changes_with_every_score_on_the_board(contest, olga, alice, cl
         ChangeMetric(by=olga, task=task, metric="BAC").execute()
 
 
-def test_a_budget_changes_and_what_stands_runs_again_with_it(contest, olga, alice, clock):  # noqa: F811
+def test_a_budget_changes_and_what_stands_runs_again_with_it(contest, olga, alice, clock):
     old = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=1))
     standing = finish(enter(contest["Tweakathon[0]"], alice))
     action = ChangeBudget(
@@ -159,7 +158,7 @@ def test_a_budget_changes_and_what_stands_runs_again_with_it(contest, olga, alic
     assert {(run.state, run.budget.wall_seconds) for run in standing.runs.all()} == {("queued", 77.0)}
 
 
-def test_corrected_solutions_are_scored_without_running_anything(contest, olga, alice, clock):  # noqa: F811
+def test_corrected_solutions_are_scored_without_running_anything(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     task = contest["Tweakathon[0]"].tasks.first()
     with pytest.raises(Refused, match="no run"):
@@ -172,7 +171,7 @@ def test_corrected_solutions_are_scored_without_running_anything(contest, olga, 
     assert (run.dataset_version, run.state) == (new, "collected")
 
 
-def test_a_version_of_another_size_is_run_again_not_scored_again(contest, olga, alice, clock):  # noqa: F811
+def test_a_version_of_another_size_is_run_again_not_scored_again(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     task = contest["Tweakathon[0]"].tasks.first()
     new = make.version(task.dataset, task.dataset.slug, valid_num=5)
@@ -186,7 +185,7 @@ def test_a_disqualified_submission_takes_its_copies_along_and_the_one_before_goe
     contest,
     olga,
     alice,
-    clock,  # noqa: F811
+    clock,
 ):
     first = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1), BAD)
     second = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-2), GOOD)
@@ -207,7 +206,7 @@ def test_a_disqualified_submission_takes_its_copies_along_and_the_one_before_goe
     assert tick() == 0
 
 
-def test_a_disqualification_taken_back_brings_the_finished_copies_back(contest, olga, alice, clock):  # noqa: F811
+def test_a_disqualification_taken_back_brings_the_finished_copies_back(contest, olga, alice, clock):
     finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1), BAD)
     second = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-2), GOOD)
     clock.set(contest.at(10))
@@ -225,7 +224,7 @@ def test_a_disqualification_taken_back_brings_the_finished_copies_back(contest, 
     assert shown(contest["AutoML[1]"], clock.now) == {"alice": [1.0, 1.0]}
 
 
-def test_a_copy_cannot_be_requalified_while_its_source_is_not(contest, olga, alice, clock):  # noqa: F811
+def test_a_copy_cannot_be_requalified_while_its_source_is_not(contest, olga, alice, clock):
     source = finish(enter(contest["Tweakathon[0]"], alice))
     clock.set(contest.at(10))
     tick()
@@ -245,7 +244,7 @@ def test_a_disqualification_without_a_reason_or_twice_is_refused(contest, olga, 
         Disqualify(by=olga, submission=source, why="Because.").execute()
 
 
-def test_an_entrant_who_is_withdrawn_leaves_every_board_and_the_others_move_up(contest, olga, alice, clock):  # noqa: F811
+def test_an_entrant_who_is_withdrawn_leaves_every_board_and_the_others_move_up(contest, olga, alice, clock):
     bob = make.user("bob")
     make.participant(contest.contest, alice)
     finish(enter(contest["Tweakathon[0]"], alice), GOOD)
@@ -266,7 +265,7 @@ def test_an_entrant_who_is_withdrawn_leaves_every_board_and_the_others_move_up(c
     assert set(Handover.objects.filter(entrant__user=alice).values_list("outcome", flat=True)) == {"nothing"}
 
 
-def test_an_entrant_chooses_what_counts_only_where_and_while_the_phase_allows_it(clock):  # noqa: F811
+def test_an_entrant_chooses_what_counts_only_where_and_while_the_phase_allows_it(clock):
     contest = series(clock.now, counts="chosen")
     alice, bob = make.user("alice"), make.user("bob")
     first = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=-1), GOOD)
