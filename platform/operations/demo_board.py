@@ -56,6 +56,9 @@ class LiveState:
 
     def refresh(self) -> bool:
         """Read the states again and show them; returns whether one has changed."""
+        # Asked first: what has ended by then is read as ended below.
+        active = Submission.objects.filter(pk__in=list(self.names), state=Submission.State.ACTIVE)
+        self.is_over = not active.exists()
         found = Run.objects.filter(submission__in=list(self.names)).order_by("submission", "order")
         self.runs = list(found)
         changed = False
@@ -67,8 +70,6 @@ class LiveState:
                     say(f"  {self.names[run.submission_id]}, {run.dataset_name}: {described(run)}")
         if self._live is not None:
             self._live.update(self._table(), refresh=True)
-        active = Submission.objects.filter(pk__in=list(self.names), state=Submission.State.ACTIVE)
-        self.is_over = not active.exists()
         return changed
 
     def failures(self) -> list[str]:
