@@ -273,7 +273,7 @@ def form_for(offer: Offer, competition: Competition, found: Mapping[str, Any], d
         }
     if found["task"] is not None:
         initial["metric"] = found["task"].metric
-    form = offer.form(data, initial=initial)
+    form = offer.form(data, initial=initial, label_suffix="")
     if "entrant" in form.fields:
         choice = form.fields["entrant"]
         assert isinstance(choice, forms.ModelChoiceField)

@@ -54,9 +54,9 @@ def prize(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
     context: dict[str, Any] = {"phase": phase, "line": line, "claim": claim, "entrant": entrant}
     if request.method != "POST":
         fields = ("fact_sheet", "publishes_code", "code_url", "licence")
-        context["form"] = HandIn(initial={name: getattr(claim, name) for name in fields})
+        context["form"] = HandIn(initial={name: getattr(claim, name) for name in fields}, label_suffix="")
         return render(request, "competitions/prize.html", shown.context("phases", **context))
-    form = context["form"] = HandIn(request.POST)
+    form = context["form"] = HandIn(request.POST, label_suffix="")
     if form.is_valid():
         assert request.user.is_authenticated
         try:
