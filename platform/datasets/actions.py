@@ -14,7 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files import File
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 from django.db.models.fields.files import FieldFile
 from django.utils.text import slugify
 
@@ -92,6 +92,7 @@ def import_dataset(
         report.slug = slug = slug_for(checked.name, owner)
         if check_only:
             return report
+        report.warnings += _earlier_runs(slug)
         report.dataset = _keep(
             folder, checked.name, checked.facts, slug, owner, title or checked.name, description
         )
@@ -203,6 +204,19 @@ def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> D
         has_test_solution=facts.has_test_solution,
         facts=_finite(asdict(facts)),
     )
+
+
+def _earlier_runs(slug: str) -> list[Problem]:
+    """Say that runs exist on earlier versions: they keep theirs, and a board would mix both unnoticed."""
+    versions = DatasetVersion.objects.filter(dataset__slug=slug)
+    count = versions.aggregate(runs=Count("runs"))["runs"]
+    if not count:
+        return []
+    what = (
+        f"{count} runs exist on earlier versions of {slug}; they keep the version they ran with, new runs do not"
+    )
+    mend = "The manage page of their competition can score them again, or run them again, with the new version."
+    return [Problem(slug, what, mend)]
 
 
 def _zip_public(folder: Path, name: str, target: Path) -> Path:

@@ -21,10 +21,11 @@ AUDIT_SHOWN = 20
 
 @dataclass(frozen=True)
 class ShownTask:
-    """A dataset of a phase as the organizer may know it, and how many runs there are on it."""
+    """A dataset of a phase as the organizer may know it, with its runs, and those on an older version of it."""
 
     facts: TaskFacts
     runs: int
+    stale: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,14 @@ def shown_phases(
     for problem in check_competition(phases, now=now):
         problems.setdefault(problem.place, []).append(problem)
     runs = Run.objects.filter(task__phase__in=phases).order_by()
-    counts = dict(runs.values_list("task").annotate(Count("pk")))
+    counts: dict[int, dict[int, int]] = {}
+    for task, version, count in runs.values_list("task", "dataset_version").annotate(Count("pk")):
+        counts.setdefault(task, {})[version] = count
     tasks: dict[int, list[ShownTask]] = {}
     for facts in tasks_of(phases, now, sees_hidden=sees_hidden):
-        tasks.setdefault(facts.phase.pk, []).append(ShownTask(facts, counts.get(facts.task.pk, 0)))
+        by_version = counts.get(facts.task.pk, {})
+        stale = sum(many for version, many in by_version.items() if facts.version and version != facts.version.pk)
+        tasks.setdefault(facts.phase.pk, []).append(ShownTask(facts, sum(by_version.values()), stale))
     shown = []
     for phase in phases:
         own = tasks.get(phase.pk, [])

@@ -159,3 +159,14 @@ def test_the_newest_version_of_prefetched_datasets_needs_no_query(olga, tmp_path
     (dataset,) = Dataset.objects.prefetch_related("versions")
     with django_assert_num_queries(0):
         assert dataset.current.number == 2
+
+
+def test_a_new_version_says_that_runs_exist_on_the_one_before(olga, tmp_path):
+    first = import_dataset(small(tmp_path), owner=olga)
+    phase = make.phase(make.competition(), tasks=0)
+    phase.tasks.create(dataset=first.dataset)
+    assert import_dataset(small(tmp_path / "again"), owner=olga).warnings == first.warnings
+    make.submission(phase, make.user("alice"))
+    report = import_dataset(small(tmp_path / "once more"), owner=olga)
+    assert report.ok
+    assert "1 runs exist on earlier versions of tiny" in report.warnings[-1].message

@@ -78,6 +78,14 @@ def test_what_belongs_to_another_competition_is_unknown_here(contest, olga, acti
     assert olga.get(url(contest, f"manage/{action}/"), {what: "x"}).status_code == 404
 
 
+def test_runs_on_an_older_version_of_a_dataset_are_told(contest, olga):
+    task = contest["Tweakathon[0]"].tasks.first()
+    finish(enter(contest["Tweakathon[0]"], make.user("alice")))
+    assert "older version" not in text(olga.get(url(contest, "manage/")))
+    make.version(task.dataset, task.dataset.slug)
+    assert "1 on an older version" in text(olga.get(url(contest, "manage/")))
+
+
 def test_a_run_lost_on_two_workers_is_shown_as_a_suspect(contest, olga):
     run = enter(contest["Tweakathon[0]"], make.user("alice")).runs.first()
     for number in (1, 2):
