@@ -69,6 +69,8 @@ class Site:
             raise Gone(_detail(answer))
         if code == 401:
             raise WrongToken("The site does not know this worker's token, or it was revoked.")
+        if code in (405, 501):
+            raise SiteError(f"What answers at {self.url} is no Podium site.")
         if code >= 500 or code == 429:
             raise Unreachable(f"The site answered {code}: {_detail(answer)}")
         if 300 <= code < 400:

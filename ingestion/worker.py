@@ -316,6 +316,8 @@ def make_app(worker: ComputeWorker, *, broker_url: str, folder: Path) -> Celery:
 def main() -> int:
     """Start one worker; returns 0 when it was stopped, 1 when it cannot work now, 78 when it never will."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # kombu warns that the embedded broker has no host name. It needs none.
+    logging.getLogger("kombu.connection").setLevel(logging.ERROR)
     try:
         worker = worker_of_environment()
     except NoSandbox as problem:

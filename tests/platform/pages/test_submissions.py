@@ -83,18 +83,45 @@ def test_a_hidden_phase_shows_its_entrant_nothing_but_reason_and_rounded_time(wo
     hidden = make.submission(world.blind, world.people["participant"], filename="secret-name.zip")
     Run.objects.filter(submission=hidden).update(
         state=RunState.FAILED, reason="crashed", sentence="KeyError: 'secret column'", log_tail="secret log",
-        wall_seconds=7.3, cpu_seconds=5.0, peak_memory_bytes=10**9,
+        wall_seconds=7.3, cpu_seconds=5.0, peak_memory_bytes=10**9, output_bytes=7 * 2**20, prediction_bytes=5000,
+        error_lines="secret last words",
     )  # fmt: skip
     shown = page(world, hidden)
     assert "The program failed." in shown
     assert "It took about 7 s." in shown
     assert "dataset1" in shown
     names = [run.task.dataset_name for run in hidden.runs.all()]
-    for secret in (*names, "of 10 s", "AUC", "secret", "KeyError", "7.3", "CPU", "at most", "kit.py run"):
+    for secret in (
+        *names,
+        "of 10 s",
+        "AUC",
+        "secret",
+        "KeyError",
+        "7.3",
+        "Processor",
+        "MiB",
+        "Output",
+        "kit.py run",
+    ):
         assert secret not in shown
     url = f"{hidden.get_absolute_url()}runs/{hidden.runs.first().pk}/log/"
     assert world.client("participant").get(url).status_code == 403
     assert "secret log" in page(world, hidden, "organizer")
+
+
+def test_a_failed_run_shows_the_programs_last_lines_apart_and_what_it_used(world):
+    Run.objects.filter(pk=world.run.pk).update(
+        state=RunState.FAILED, reason="crashed", sentence="The program ended with exit code 1.",
+        error_lines="Traceback <b>\nKeyError: 'x'", wall_seconds=3.0, cpu_seconds=2.0, peak_memory_bytes=3 * 2**20,
+        output_bytes=7 * 2**20, prediction_bytes=2048,
+    )  # fmt: skip
+    for role in ("participant", "organizer"):
+        shown = page(world, role=role)
+        assert "The program ended with exit code 1.</p>" in shown
+        assert '<pre class="run-error"' in shown
+        assert "Traceback &lt;b&gt;\nKeyError: &#x27;x&#x27;</pre>" in shown
+        for figure in ("<dd>2 s</dd>", "<dd>3 MiB", "<dd>7 MiB</dd>", "<dd>2 KiB</dd>"):
+            assert figure in shown
 
 
 def test_only_the_latest_that_has_ended_counts(world):
