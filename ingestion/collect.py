@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingestion.budget import format_size
+from ingestion.program.arrays import ArrayError, open_array
 from ingestion.recognition import parse_prediction_name
 
 KEPT_OF_A_CURVE = 20
@@ -349,11 +350,8 @@ def is_complete(path: Path, expected: Expected, part: str, *, settled: bool) -> 
 
 
 def _npy_is_complete(path: Path, rows: int) -> bool:
-    import numpy as np
-
     try:
-        array = np.load(path, allow_pickle=False, mmap_mode="r")
-    except Exception:
-        # numpy has the header parsed as Python: a hostile one also overflows, recurses or fails to tokenize.
+        array = open_array(path)
+    except ArrayError:
         return False
     return bool(array.ndim >= 1 and array.shape[0] == rows)

@@ -14,7 +14,6 @@ import scipy.sparse
 
 from ingestion.dataset_files import (
     METRIC_IN_INFO,
-    MOST_FEATURES,
     PRIVATE_SUFFIXES,
     PUBLIC_SUFFIXES,
     SOLUTION_SUFFIXES,
@@ -25,7 +24,17 @@ from ingestion.dataset_files import (
     feature_types,
 )
 from ingestion.program.data import PARTS, class_indices
-from ingestion.program.info import COUNT_KEYS, TASKS, find_name, parse_info, read_lines, read_small_text
+from ingestion.program.info import (
+    COUNT_KEYS,
+    MOST_CLASSES,
+    TASKS,
+    count_of,
+    find_name,
+    parse_info,
+    read_lines,
+    read_small_text,
+)
+from ingestion.program.pieces import printable
 from ingestion.program.text import DataError
 
 DEFAULT_METRICS = {
@@ -43,6 +52,10 @@ class Problem:
     place: str
     message: str
     mend: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("place", "message", "mend"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
@@ -261,8 +274,8 @@ class _Check:
             return
         if not self.task:
             return
-        label_num = self.report.info.get("label_num")
-        known = label_num if isinstance(label_num, int) and label_num > 1 else None
+        label_num = count_of(self.report.info, "label_num") or 0
+        known = label_num if label_num > 1 else None
         classes = self.attempt(lambda: class_indices(solution, self.task, known, name))
         if classes is None:
             return
@@ -348,9 +361,9 @@ class _Check:
         width = int(self.solutions["train"].shape[1])
         if width > 1 or self.task == "multilabel.classification":
             return width
-        said = self.report.info.get("label_num")
+        said = count_of(self.report.info, "label_num", most=MOST_CLASSES) or 0
         found = 1 + max(int(classes.max()) for classes in self.classes.values() if classes.size)
-        return max(found, said if isinstance(said, int) and said <= MOST_FEATURES else 0)
+        return max(found, said)
 
     def compare_info(self, facts: DatasetFacts) -> None:
         """Where a number of the info file disagrees with the data, say which and use the data."""

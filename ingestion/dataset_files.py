@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from ingestion.program.data import PARTS, find_layout, read_features
-from ingestion.program.info import FEATURE_TYPES, TASKS, find_name, read_lines
+from ingestion.program.info import FEATURE_TYPES, TASKS, feature_count, find_name, read_lines
 from ingestion.program.text import DataError, read_dense
 
 # Everything that a participant may see. What is not listed here is never public.
@@ -30,7 +30,7 @@ PUBLIC_SUFFIXES = (
 SOLUTION_SUFFIXES = ("_valid.solution", "_test.solution", ".solution")
 PRIVATE_SUFFIXES = ("_private.info",)
 
-MOST_FEATURES = 10_000_000
+MOST_TARGETS = 200_000_000  # numbers in a solution: rows times classes
 METRICS = ("R2", "ABS", "BAC", "AUC", "F1", "PAC")
 METRIC_IN_INFO = {"ABS": "a_metric", **{m: f"{m.lower()}_metric" for m in METRICS if m != "ABS"}}
 
@@ -148,19 +148,15 @@ class Tables:
 
     def columns(self) -> int:
         """feat_num of the info, checked. Raises DataError where it is no usable number."""
-        columns = self.info.get("feat_num")
-        if isinstance(columns, bool) or not isinstance(columns, int) or not 1 <= columns <= MOST_FEATURES:
-            raise DataError(
-                f"{self.name}_public.info",
-                f"feat_num is {columns!r}; a sparse dataset needs a whole number from 1 to {MOST_FEATURES}",
-            )
-        return columns
+        return feature_count(self.info, f"{self.name}_public.info")
 
 
 def expanded_solution(solution: Any, classes: Any, task: str, label_num: int) -> Any:
     """The solution (n, c) as it is scored: class indices of a multi-class task become one-hot columns."""
     if task != "multiclass.classification" or solution.shape[1] > 1:
         return solution
+    if len(classes) * label_num > MOST_TARGETS:
+        raise DataError("solution", f"{len(classes)} rows of {label_num} classes are more than can be scored")
     one_hot = np.zeros((len(classes), label_num))
     one_hot[np.arange(len(classes)), classes] = 1.0
     return one_hot

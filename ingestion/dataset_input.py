@@ -34,7 +34,7 @@ from ingestion.program.data import (
     read_cached,
     write_cached,
 )
-from ingestion.program.info import FLAG_KEYS, find_name, read_info
+from ingestion.program.info import FLAG_KEYS, MOST_CLASSES, count_of, find_name, read_info
 from ingestion.program.text import DataError
 
 # What a hidden dataset tells under its alias; other keys could name it.
@@ -56,8 +56,7 @@ def open_tables(folder: Path) -> tuple[Tables, str]:
 
 def count_labels(info: Mapping[str, Any], solutions: Mapping[str, Any]) -> int:
     """Number of classes: columns of the solutions, or for a column of indices what info and indices say."""
-    said = info.get("label_num")
-    found = [said if isinstance(said, int) else 0]
+    found = [count_of(info, "label_num", most=MOST_CLASSES) or 0]
     for solution in solutions.values():
         if solution is not None and solution.size:
             width = solution.shape[1]
@@ -65,7 +64,7 @@ def count_labels(info: Mapping[str, Any], solutions: Mapping[str, Any]) -> int:
     if max(found) > 1:
         return max(found)
     highest = [s.max() for s in solutions.values() if s is not None and s.size and np.isfinite(s).all()]
-    return int(max([1.0, *highest])) + 1
+    return int(min(max([1.0, *highest]) + 1, MOST_CLASSES))
 
 
 def has_missing(features: Any) -> bool:
@@ -255,7 +254,7 @@ def _cache_parts(
     for part in digests:
         if part not in entries:
             known = solutions[part]
-            rows = len(known) if known is not None else tables.info.get(f"{part}_num")
+            rows = len(known) if known is not None else count_of(tables.info, f"{part}_num")
             entries[part] = write_cached(cache, part, tables.features(part, rows))
     return entries, digests
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ingestion.program.arrays import ArrayError, open_array
+
 _NPY_MAGIC = b"\x93NUMPY"
 
 
@@ -41,12 +43,12 @@ def read_prediction(path: Path) -> Any:
 
 def _array(path: Path) -> Any:
     try:
-        values = np.load(path, allow_pickle=False)
+        values = open_array(path)
         if values.dtype.kind not in "bifu" or values.ndim not in (1, 2):
-            raise ValueError
-    except (ValueError, OSError, EOFError) as error:
+            raise ArrayError
+    except ArrayError as error:
         raise UnreadablePrediction(f"{path.name} holds no table of numbers.") from error
-    return values.astype(np.float64).reshape(len(values), -1)
+    return values.astype(np.float64).reshape(len(values), values.shape[1] if values.ndim == 2 else 1)
 
 
 def _number(word: str, path: Path, line: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -9,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.program.info import TASKS, find_name, read_feature_types, read_info
+from ingestion.program.arrays import ArrayError, open_array
+from ingestion.program.info import (
+    MOST_CLASSES,
+    TASKS,
+    count_of,
+    feature_count,
+    find_name,
+    read_feature_types,
+    read_info,
+)
 from ingestion.program.pieces import beginning
 from ingestion.program.text import DataError, Triplets, read_dense, read_sparse
 
@@ -39,7 +49,7 @@ def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
         lines = start.split(b"\n", 200)[:200]
         widths = {len(line.split()) for line in lines if line.strip()}
         only_indices &= all(token.isdigit() for line in lines for token in line.split())
-        equal_lines &= widths <= {info.get("feat_num")} if info.get("is_sparse") else len(widths) <= 1
+        equal_lines &= widths <= {count_of(info, "feat_num")} if info.get("is_sparse") else len(widths) <= 1
     if info.get("is_sparse", only_indices) and not equal_lines:
         return "sparse_binary"
     return "dense"
@@ -54,7 +64,7 @@ def read_features(path: Path, layout: str, columns: int | None, rows: int | None
     if layout == "dense":
         return read_dense(path, columns)
     if columns is None:
-        raise DataError(path.name, "is sparse, and the info file has no feat_num that says how wide it is")
+        raise DataError(path.name, "is sparse, and nothing says how wide it is")
     triplets = read_sparse(path, columns, binary=layout == "sparse_binary")
     return to_csr(triplets, rows)
 
@@ -77,6 +87,8 @@ def class_indices(solution: Any, task: str, label_num: int | None, what: str = "
     from one column of indices counted from 0 or 1; multi-label (n, C); regression (n,), or (n, c) where
     there are several targets. Classes are int64, numbers float64. Raises DataError in one sentence.
     """
+    if not solution.size:
+        raise DataError(what, "holds no targets")
     if task == "regression":
         return solution[:, 0] if solution.shape[1] == 1 else solution
     if task == "multilabel.classification":
@@ -106,10 +118,14 @@ def _zero_one(solution: Any, what: str) -> Any:
 
 
 def _counted_from_zero(column: Any, label_num: int | None, what: str) -> Any:
-    whole = np.isfinite(column) & (column == np.floor(column)) & (column >= 0)
+    with np.errstate(invalid="ignore"):
+        whole = (column >= 0) & (column < MOST_CLASSES) & (column == np.floor(column))
     if not bool(whole.all()):
         line = int(np.flatnonzero(~whole)[0])
-        raise DataError(f"{what} row {line + 1}", f"{column[line]:g} is not a class index, a whole number from 0")
+        raise DataError(
+            f"{what} row {line + 1}",
+            f"{column[line]:g} is not a class index, a whole number from 0 to {MOST_CLASSES - 1}",
+        )
     classes = column.astype(np.int64)
     if classes.size and label_num and classes.min() >= 1 and classes.max() == label_num:
         return classes - 1
@@ -133,7 +149,6 @@ class Dataset:
         self.info["feat_type"] = read_feature_types(folder, self.name, self.info)
         self.task = str(self.info.get("task", ""))
         self._index = self._read_index()
-        self._layout = "" if self._index else find_layout(folder, self.name, self.info)
         self._read: dict[str, Any] = {}
 
     def _read_index(self) -> dict[str, Any]:
@@ -142,6 +157,10 @@ class Dataset:
         except (OSError, ValueError):
             return {}
         return index if isinstance(index, dict) and index.get("version") == CACHE_VERSION else {}
+
+    @functools.cached_property
+    def _layout(self) -> str:
+        return find_layout(self.folder, self.name, self.info)
 
     def has(self, part: str) -> bool:
         """Whether the dataset has features for this part (valid may be absent)."""
@@ -154,15 +173,18 @@ class Dataset:
     def targets_per_row(self) -> int:
         """How many columns a prediction has: the number of classes for multi-class tasks."""
         key = "label_num" if self.task == "multiclass.classification" else "target_num"
-        return max(1, int(self.info.get(key) or self.info.get("target_num") or 1))
+        return count_of(self.info, key, most=MOST_CLASSES) or count_of(self.info, "target_num") or 1
 
     def features(self, part: str) -> Any:
         """Features of one part. Raises DataError where the file is at fault."""
         if part in self._index.get("parts", {}):
             return read_cached(self.folder / CACHE_FOLDER, part, self._index["parts"][part])
         if part not in self._read:
-            columns, rows = self.info.get("feat_num"), self.info.get(f"{part}_num")
-            path = self._data_path(part)
+            path, rows = self._data_path(part), count_of(self.info, f"{part}_num")
+            if self._layout == "dense":
+                columns = count_of(self.info, "feat_num")
+            else:
+                columns = feature_count(self.info, f"{self.name}_public.info")
             try:
                 self._read[part] = read_features(path, self._layout, columns, rows)
             except OSError as error:
@@ -174,12 +196,23 @@ class Dataset:
         cached = self.folder / CACHE_FOLDER / "train.solution.npy"
         path = self.folder / f"{self.name}_train.solution"
         if self._index and cached.is_file():
-            solution = np.load(cached, allow_pickle=False)
+            solution = _cached_targets(cached)
         elif path.is_file():
             solution = read_dense(path)
         else:
             raise DataError(path.name, "is missing")
-        return class_indices(solution, self.task, self.info.get("label_num"), path.name)
+        return class_indices(solution, self.task, count_of(self.info, "label_num"), path.name)
+
+
+def _cached_targets(path: Path) -> Any:
+    """Targets (n, c) as they are in the cache. Raises DataError."""
+    try:
+        solution = open_array(path, changeable=True)
+    except ArrayError as error:
+        raise DataError(f"{CACHE_FOLDER}/{path.name}", f"cannot be read from the cache ({error})") from error
+    if solution.dtype != np.float64 or solution.ndim != 2:
+        raise DataError(f"{CACHE_FOLDER}/{path.name}", "is no table of numbers")
+    return solution
 
 
 def cached_files(part: str, entry: dict[str, Any]) -> tuple[str, ...]:
@@ -209,11 +242,10 @@ def read_cached(folder: Path, part: str, entry: dict[str, Any]) -> Any:
     """
     place = f"{folder.name}/{part}"
     try:
-        arrays = [_mapped(folder / file) for file in cached_files(part, entry)]
+        arrays = [open_array(folder / file, changeable=True) for file in cached_files(part, entry)]
         rows, columns = (int(length) for length in entry["shape"])
-    # numpy has a file's header parsed as Python: a broken one also recurses or fails to tokenize.
-    except (OSError, ValueError, TypeError, KeyError, EOFError, SyntaxError, RecursionError, MemoryError) as error:
-        raise DataError(place, f"cannot be read from the cache ({type(error).__name__})") from error
+    except (ArrayError, ValueError, TypeError, KeyError) as error:
+        raise DataError(place, f"cannot be read from the cache ({error})") from error
     if entry["kind"] == "dense":
         if arrays[0].dtype != np.float64 or arrays[0].shape != (rows, columns):
             raise DataError(place, "is not in the cache as its index says")
@@ -227,12 +259,6 @@ def read_cached(folder: Path, part: str, entry: dict[str, Any]) -> Any:
     if not is_right:
         raise DataError(place, "is not in the cache as its index says")
     return csr_matrix((values, indices, starts), shape=(rows, columns), copy=False)
-
-
-def _mapped(path: Path) -> Any:
-    loaded = np.load(path, allow_pickle=False, mmap_mode=None if path.stat().st_size < 65536 else "c")
-    # A plain ndarray view: libraries that ask for the exact type do not know memmap.
-    return loaded.view(np.ndarray)
 
 
 def write_prediction(folder: Path, stem: str, values: Any) -> Path:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ingestion.program.text import DataError
+from ingestion.program.pieces import DataError
 
 TEXT_KEYS = ("usage", "name", "task", "target_type", "feat_type", "metric")
 COUNT_KEYS = ("feat_num", "target_num", "label_num", "train_num", "valid_num", "test_num")
@@ -18,6 +19,10 @@ TASKS = (
     "regression",
 )
 FEATURE_TYPES = ("Numerical", "Binary", "Categorical")
+
+# What an info file says is believed up to these: an array is made only for as much as can be true.
+MOST_FEATURES = 10_000_000
+MOST_CLASSES = 100_000
 
 _LARGEST_INFO_FILE = 1024 * 1024
 
@@ -70,6 +75,22 @@ def _typed(key: str, text: str) -> Any:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
+def count_of(info: Mapping[str, Any], key: str, *, most: int = 2**53) -> int | None:
+    """The whole number that the info gives for a key, or None where it gives none from 0 to `most`."""
+    value = info.get(key)
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+    return value if is_count else None
+
+
+def feature_count(info: Mapping[str, Any], file: str) -> int:
+    """feat_num, which sparse data need. Raises DataError, naming the info file, where it is no usable number."""
+    count = count_of(info, "feat_num", most=MOST_FEATURES)
+    if not count:
+        needed = f"a sparse dataset needs a whole number from 1 to {MOST_FEATURES}"
+        raise DataError(file, f"feat_num is {info.get('feat_num')!r}; {needed}")
+    return count
+
+
 def read_info(path: Path) -> dict[str, Any]:
     """The parsed values of an info file. Raises DataError where it cannot be read at all."""
     return parse_info(read_small_text(path))[0]
@@ -120,4 +141,4 @@ def read_feature_types(folder: Path, name: str, info: dict[str, Any]) -> list[st
         return [line.capitalize() for line in read_lines(path)]
     general = str(info.get("feat_type", "")).capitalize()
     kind = general if general in FEATURE_TYPES else "Numerical"
-    return [kind] * int(info.get("feat_num") or 0)
+    return [kind] * (count_of(info, "feat_num", most=MOST_FEATURES) or 0)

@@ -23,6 +23,7 @@ _PIECE = 512 * 1024  # bytes that are converted at a time: the work on more woul
 _READ = 1024 * 1024
 _LONGEST_WORD = 1024 * 1024
 _MOST_THREADS = 16
+_LONGEST_TEXT = 1000
 _SPACES = b" \t\r\v\f\n"
 _BLANK = re.compile(rb"[ \t\r\v\f\n]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -39,9 +40,15 @@ class DataError(Exception):
     """A data file is at fault: `place` says which file and line, `message` what is wrong there."""
 
     def __init__(self, place: str, message: str) -> None:
-        super().__init__(f"{place}: {message}" if place else message)
-        self.place = place
-        self.message = message
+        self.place = printable(place)
+        self.message = printable(message)
+        super().__init__(f"{self.place}: {self.message}" if place else self.message)
+
+
+def printable(text: str) -> str:
+    """A text with nothing in it that a terminal would act on or that cannot be seen, and not endless."""
+    text = text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "..."
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def show(token: bytes) -> str:

@@ -13,11 +13,10 @@ import numpy as np
 from ingestion.program.numbers import Converter, Numbers, is_number
 from ingestion.program.pieces import DataError, Growing, converted, pieces, show
 
-__all__ = ["MOST_FEATURES", "DataError", "Triplets", "read_dense", "read_sparse", "show"]
+__all__ = ["DataError", "Triplets", "read_dense", "read_sparse", "show"]
 
 # Empty lines are rows of a sparse dataset; a file of nothing else must not become an array many times its size.
 MOST_ROWS = 100_000_000
-MOST_FEATURES = 10_000_000
 
 
 class Triplets(NamedTuple):
