@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ingestion.program.info import (
     read_feature_types,
     read_info,
 )
-from ingestion.program.pieces import beginning
+from ingestion.program.pieces import beginning, count_words
 from ingestion.program.text import DataError, Triplets, read_dense, read_sparse
 
 PARTS = ("train", "valid", "test")
@@ -28,6 +29,7 @@ LAYOUTS = ("dense", "sparse", "sparse_binary")
 CACHE_FOLDER = "cache"
 CACHE_INDEX = "cache.json"
 CACHE_VERSION = 1
+_NO_INDEX = re.compile(rb"[^0-9 \t\r\v\f\n]")
 
 
 def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
@@ -47,8 +49,8 @@ def find_layout(folder: Path, name: str, info: dict[str, Any]) -> str:
         if b":" in start:
             return "sparse"
         lines = start.split(b"\n", 200)[:200]
-        widths = {len(line.split()) for line in lines if line.strip()}
-        only_indices &= all(token.isdigit() for line in lines for token in line.split())
+        widths = {count_words(line) for line in lines} - {0}
+        only_indices &= not any(_NO_INDEX.search(line) for line in lines)
         equal_lines &= widths <= {count_of(info, "feat_num")} if info.get("is_sparse") else len(widths) <= 1
     if info.get("is_sparse", only_indices) and not equal_lines:
         return "sparse_binary"

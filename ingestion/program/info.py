@@ -138,7 +138,9 @@ def read_feature_types(folder: Path, name: str, info: dict[str, Any]) -> list[st
     """
     path = folder / f"{name}_feat.type"
     if path.is_file():
-        return [line.capitalize() for line in read_lines(path)]
+        lines = read_lines(path)
+        kinds = {line: line.capitalize() for line in set(lines)}
+        return [kinds[line] for line in lines]
     general = str(info.get("feat_type", "")).capitalize()
     kind = general if general in FEATURE_TYPES else "Numerical"
     return [kind] * (count_of(info, "feat_num", most=MOST_FEATURES) or 0)

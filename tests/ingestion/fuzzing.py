@@ -1,7 +1,7 @@
 """Strangers' bytes: how they are made from right ones, and the bounds under which they are read.
 
-`PODIUM_FUZZ=5000 pytest tests/ingestion -k fuzz` tries as many examples of each kind, other ones each time. Without
-it there are few, and always the same.
+`PODIUM_FUZZ=5000 pytest tests/ingestion -k fuzz` tries that many of each kind, other ones each time; without it
+there are few, always the same.
 """
 
 import contextlib
