@@ -24,7 +24,7 @@ WAITED_TOO_LONG = "No worker had time for it within a day. Ask for it again."
 
 
 def move(check: ReadinessCheck, old: str | tuple[str, ...], new: str, **fields: object) -> bool:
-    """Change the state of a check that is still `old` and in the attempt that the caller knows; returns whether."""
+    """Change the state of a check that is still `old`, in the attempt that the caller knows; returns whether."""
     states = (old,) if isinstance(old, str) else old
     same = ReadinessCheck.objects.filter(pk=check.pk, state__in=states, attempt_number=check.attempt_number)
     changed = same.update(state=new, **fields)
