@@ -103,7 +103,9 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
         counts=submission.pk in own.counting([submission.phase_id], [submission.entrant_id]),
         may_see_log=may_see_log,
         may_download=policy.may_download(request.user, submission),
-        may_cancel=submission.is_active and policy.may_cancel(request.user, submission),
+        may_cancel=submission.is_active
+        and submission.origin_id is None
+        and policy.may_cancel(request.user, submission),
         is_own=policy.is_own(request.user, submission),
         may_choose=_may_choose(submission, policy.is_own(request.user, submission), shown),
     )

@@ -1,91 +1,58 @@
-"""Every address of the pages for every role; an address that is missing from the table fails."""
+"""Every address of the site, as everybody, by every verb: what the table says, and no address outside of it."""
+
+import logging
+import re
 
 import pytest
+from django.contrib import admin
 from django.db import transaction
+from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from pages.urls import urlpatterns
-from submissions import readiness
-from tests.platform.pages.conftest import ROLES
+from submissions.models import Attempt, Run, Submission
+from tests.platform import factories as make
+from tests.platform import mid_series
+from tests.platform.pages import access_table as table
+from tests.platform.pages.crawl import routes
 
-PUBLIC = dict.fromkeys(ROLES, 200)
-LOGIN = {"anonymous": 302}
-OWN = {**dict.fromkeys(ROLES, 200), **LOGIN, "stranger": 404, "other": 404}
-POSTED = {**dict.fromkeys(ROLES, 302)}
-
-OF_SITE = ("home", "icon", "competitions")
-OF_SUBMISSION = (
-    "submission",
-    "cancel_submission",
-    "choose_submission",
-    "submission_archive",
-    "published_code",
+# Where a pattern of Django's or allauth's is a regular expression, or one for each model: its row in the table.
+WRITTEN = (
+    (r"^accounts/\^confirm-email/.*$", "accounts/confirm-email/<key>/"),
+    (r"^accounts/\^password/reset/key/.*$", "accounts/password/reset/key/<uid>-<key>/"),
+    (r"^admin/\^\(\?P<app_label>.*$", "admin/<app>/"),
+    (r"^admin/\(\?P<url>.*$", "admin/<anything else>"),
+    (r"^(admin/\w+/\w+/)<(?:path:object_id|id)>/(.*)$", r"\1<id>/\2"),
 )
-FORMS = ("submissions", "act", "prize")  # pages that are read and posted to
-NOTHING_YET = ("prize", "published_code")  # nobody has won
-OF_READINESS = ("readiness", "check_readiness", "cancel_readiness", "readiness_log")
-
-# Name of the address: method, what each role gets. The submission is the participant's.
-TABLE = {
-    "home": ("get", PUBLIC),
-    "icon": ("get", dict.fromkeys(ROLES, 301)),
-    "competitions": ("get", PUBLIC),
-    "competition": ("get", PUBLIC),
-    "phases": ("get", PUBLIC),
-    "datasets": ("get", PUBLIC),
-    "dataset_download": ("get", {**PUBLIC, **LOGIN, "stranger": 403}),
-    "evaluation": ("get", PUBLIC),
-    "rules": ("get", PUBLIC),
-    "added_page": ("get", PUBLIC),
-    "join": ("post", POSTED),
-    "starting_kit": ("get", PUBLIC),
-    "submissions": ("get", {**PUBLIC, **LOGIN}),
-    "submission": ("get", OWN),
-    "cancel_submission": (
-        "post",
-        {**OWN, "participant": 302, "organizer": 302, "reviewer": 403, "superuser": 302},
-    ),
-    "submission_archive": ("get", OWN),
-    "run_log": ("get", OWN),
-    "readiness": ("get", OWN),
-    "check_readiness": (
-        "post",
-        {**OWN, "participant": 302, "organizer": 302, "reviewer": 403, "superuser": 302},
-    ),
-    "cancel_readiness": (
-        "post",
-        {**OWN, "participant": 302, "organizer": 302, "reviewer": 403, "superuser": 302},
-    ),
-    "readiness_log": ("get", OWN),
-    "leaderboard": ("get", PUBLIC),
-    "leaderboard_csv": ("get", PUBLIC),
-    "leaderboard_json": ("get", PUBLIC),
-    "leaderboard_history": ("get", PUBLIC),
-    "manage": ("get", {**PUBLIC, **LOGIN, "stranger": 403, "participant": 403, "other": 403}),
-    "act": ("get", {**PUBLIC, **LOGIN, "stranger": 403, "participant": 403, "other": 403, "reviewer": 403}),
-    "prize": ("get", {**dict.fromkeys(ROLES, 404), **LOGIN}),
-    "published_code": ("get", dict.fromkeys(ROLES, 404)),
-    "choose_submission": (
-        "post",
-        {**dict.fromkeys(ROLES, 403), **LOGIN, "stranger": 404, "other": 404, "participant": 409},
-    ),
-}
 
 
-def address(world, name):
-    arguments = {
-        "added_page": {"page_slug": "prizes"},
-        "act": {"action": "pause-queue"},
-        "prize": {"number": world.phase.number},
-        "dataset_download": {"task_id": world.phase.tasks.first().pk},
-        "run_log": {"submission_id": world.submission.pk, "run_id": world.run.pk},
-        **{name: {"submission_id": world.submission.pk} for name in (*OF_SUBMISSION, *OF_READINESS)},
-    }.get(name, {})
-    return reverse(name, kwargs={} if name in OF_SITE else {"slug": world.contest.slug, **arguments})
+def row_of(route: str) -> str:
+    """The name of a route's row."""
+    for pattern, name in WRITTEN:
+        if re.match(pattern, route):
+            return re.sub(pattern, name, route)
+    return route
 
 
-@pytest.fixture(autouse=True)
+def models() -> dict[str, type]:
+    """The models of the admin by the names of the table."""
+    return {f"{model._meta.app_label}/{model._meta.model_name}": model for model in admin.site._registry}
+
+
+def whole_table(*, has_entry=lambda model: True) -> dict[str, dict[str, table.Row]]:
+    """The four parts of the table, rows of models filled in."""
+    of_models: dict[str, table.Row] = {}
+    for name in models():
+        of_models |= table.admin_rows(name, has_entry=has_entry(name))
+    return {
+        "pages": table.PAGES,
+        "worker": table.WORKER,
+        "accounts": table.ACCOUNTS,
+        "admin": table.ADMIN | of_models,
+    }
+
+
+@pytest.fixture
 def kit(monkeypatch, tmp_path):
     """The kit's zip has tests of its own."""
     path = tmp_path / "kit.zip"
@@ -93,70 +60,170 @@ def kit(monkeypatch, tmp_path):
     monkeypatch.setattr("pages.views.competition.kit_archive", lambda: path)
 
 
-def test_every_address_is_in_the_table():
-    assert {pattern.name for pattern in urlpatterns} == set(TABLE)
+def test_every_address_is_in_the_table_and_nothing_else():
+    in_table = {name.partition(" (")[0] for part in whole_table().values() for name in part}
+    assert {row_of(route) for route, _ in routes()} == in_table
 
 
-def answers(world, name):
-    """What each role gets from an address; what one role changes is undone before the next asks."""
-    method, _ = TABLE[name]
-    if name in ("cancel_readiness", "readiness_log"):
-        readiness.ask(world.submission, by=world.people["participant"])
-    for role in ROLES:
-        with transaction.atomic():
-            yield role, getattr(world.client(role), method)(address(world, name))
-            transaction.set_rollback(True)
+def test_every_row_speaks_of_every_verb_and_every_role():
+    for part in whole_table().values():
+        for name, row in part.items():
+            assert set(row) == set(table.VERBS), name
+            for verb, statuses in row.items():
+                assert set(statuses) == set(table.ROLES), f"{verb} {name}"
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_each_role_gets_what_the_table_says(world, name):
-    _, expected = TABLE[name]
-    got = {}
-    for role, response in answers(world, name):
-        got[role] = response.status_code
-        if response.status_code == 302 and role == "anonymous":
-            assert response.url.startswith("/accounts/login/?next=")
-    assert got == expected
+def test_every_model_of_the_admin_is_said_to_be_read_only_or_not():
+    kinds = [*table.READ_ONLY, *table.EDITED, *table.MADE_HERE]
+    assert sorted(kinds) == sorted(models())
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in OF_SITE])
-def test_a_draft_does_not_exist_but_for_its_organizers(world, name):
-    world.contest.state = "draft"
-    world.contest.save()
-    for role, response in answers(world, name):
-        if role in ("organizer", "reviewer", "superuser") and name not in NOTHING_YET:
-            assert response.status_code != 404, role
-        else:
-            assert response.status_code == 404 or (role == "anonymous" and response.status_code == 302), role
+def address(name: str, world: mid_series.World) -> str:
+    """The address of a row: blind rows lead to the blind phase, the others to what the team has in an open one."""
+    title = "AutoML[1]" if name.endswith(" (blind)") else "Practice"
+    submission = world.submissions[f"participant in {title}"]
+    arguments = {
+        "slug": "series",
+        "task_id": world.phases[title].tasks.first().pk,
+        "submission_id": submission.pk,
+        "run_id": submission.runs.first().pk,
+        "check_id": 1,
+        "page_slug": "prizes",
+        "action": "pause-queue",
+        "number": 1,
+        "token": "forged",
+        "app": "competitions",
+        "anything else": "nothing/",
+        "key": "abc",
+        "uid": "1",
+        "content_type_id": 1,
+        "object_id": 0,
+    }
+    path = name.removesuffix(" (blind)")
+    model = models().get("/".join(path.split("/")[1:3]))
+    if model is not None:
+        entry = model._default_manager.first()
+        arguments["id"] = 0 if entry is None else entry.pk
+    return "/" + re.sub(r"<(?:\w+:)?([\w ]+)>", lambda found: str(arguments[found[1]]), path)
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_other_methods_are_refused(world, name):
-    method, _ = TABLE[name]
-    if name in FORMS:
-        assert world.client("participant").put(address(world, name)).status_code == 405
-    else:
-        other = "post" if method == "get" else "get"
-        assert getattr(world.client("participant"), other)(address(world, name)).status_code == 405
+def browsers(world: mid_series.World) -> dict[str, Client]:
+    """A browser for every role, logged in where the role has a session."""
+    clients = {role: world.client(role) for role in table.ROLES}
+    revoked, token = make.worker("revoked")
+    type(revoked).objects.filter(pk=revoked.pk).update(revoked_at=revoked.created_at)
+    clients["worker"].defaults["HTTP_AUTHORIZATION"] = f"Bearer {world.worker_token}"
+    clients["revoked"].defaults["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+    return clients
 
 
-def test_pages_carry_a_policy_without_inline_script_or_style(world):
-    response = world.client("participant").get(world.url())
-    policy = response.headers["Content-Security-Policy"]
-    assert "script-src 'self'" in policy
-    assert "unsafe" not in policy
+def ask(client: Client, verb: str, path: str):
+    """The answer to one request; what it changes, in the database or in the browser, is undone."""
+    cookies = client.cookies.copy()
+    with transaction.atomic():
+        body = {"content_type": "application/json"} if path.startswith("/worker/") and verb != "GET" else {}
+        response = client.generic(verb, path, **body) if verb != "POST" or body else client.post(path)
+        transaction.set_rollback(True)
+    client.cookies = cookies
+    return response
+
+
+@pytest.mark.parametrize("part", ["pages", "worker", "accounts", "admin"])
+def test_everybody_gets_what_the_table_says(db, kit, caplog, settings, part):
+    caplog.set_level(logging.CRITICAL, "django.request")
+    settings.ACCOUNT_RATE_LIMITS = False
+    world = mid_series.build()
+    clients = browsers(world)
+    rows = whole_table(has_entry=lambda name: models()[name]._default_manager.exists())[part]
+    differing = []
+    for name, row in rows.items():
+        path = address(name, world)
+        for verb, expected in row.items():
+            got = {role: ask(client, verb, path).status_code for role, client in clients.items()}
+            wrong = {role: status for role, status in got.items() if status != expected[role]}
+            if wrong:
+                differing.append(f"{verb} {name}: {wrong}")
+    assert differing == []
+
+
+def test_who_must_log_in_is_sent_back_afterwards(db, client):
+    response = client.get("/competitions/series/manage/")
+    assert response.url == "/accounts/login/?next=/competitions/series/manage/"
+
+
+OF_DRAFT = [name for name in table.PAGES if name.startswith(table.CONTEST)]
+
+
+def test_a_draft_does_not_exist_but_for_its_organizers(db, kit, caplog):
+    caplog.set_level(logging.CRITICAL, "django.request")
+    world = mid_series.build()
+    type(world.contest).objects.update(state="draft")
+    clients = browsers(world)
+    for name in OF_DRAFT:
+        path = address(name, world)
+        for role in ("anonymous", "stranger", "participant", "other", "foreign", "clerk"):
+            for verb in ("GET", "POST"):
+                status = ask(clients[role], verb, path).status_code
+                assert status in (404, 405) or (role == "anonymous" and status == 302), f"{verb} {name} as {role}"
+        if table.PAGES[name]["GET"]["owner"] == 200:
+            assert ask(clients["reviewer" if "blind" not in name else "owner"], "GET", path).status_code in (
+                200,
+                403,
+            )
+
+
+def test_a_submission_is_found_in_its_own_contest_only(db):
+    world = mid_series.build()
+    submission = world.submissions["participant in Practice"]
+    run = submission.runs.first()
+    for name in ("submission", "submission_archive"):
+        path = reverse(name, kwargs={"slug": "elsewhere", "submission_id": submission.pk})
+        assert world.client("foreign").get(path).status_code == 404
+    other = world.submissions["other in the Tweakathon"]
+    path = reverse("run_log", kwargs={"slug": "series", "submission_id": other.pk, "run_id": run.pk})
+    assert world.client("owner").get(path).status_code == 404
+
+
+def test_a_worker_speaks_for_its_own_attempt_alone(db, client):
+    """The secret of an attempt that another worker holds is not enough, nor is the token without the secret."""
+    world = mid_series.build()
+    run = Run.objects.get(state="running")
+    _, token = make.worker("rival")
+    for bearer in (token, world.worker_token):
+        for call, body in (
+            ("heartbeat", {}),
+            ("uploads", {"name": "log.txt", "size": 1}),
+            ("report", {"status": "ok"}),
+        ):
+            answer = client.post(
+                f"/worker/runs/{run.pk}/{call}",
+                {"attempt": 1, "secret": "guessed", **body},
+                content_type="application/json",
+                headers={"Authorization": f"Bearer {bearer}"},
+            )
+            assert answer.status_code == 404
+    assert Attempt.objects.get(run=run).outcome == "open"
 
 
 @pytest.mark.parametrize(
-    "name", ["competition", "phases", "datasets", "rules", "submissions", "submission", "leaderboard"]
+    "path", ["", "phases/", "datasets/", "rules/", "submissions/", "leaderboard/", "SUBMISSION"]
 )
-def test_no_page_needs_inline_script_or_style(world, name):
-    html = world.client("participant").get(address(world, name)).content.decode()
+def test_no_page_needs_inline_script_or_style(db, path):
+    world = mid_series.build()
+    own = Submission.objects.filter(phase=world.phases["Practice"]).get().get_absolute_url()
+    response = world.client("participant").get(own if path == "SUBMISSION" else f"/competitions/series/{path}")
+    policy = response.headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    html = response.content.decode()
     assert " style=" not in html
     assert "<script>" not in html
     assert "onclick" not in html
 
 
-def test_a_person_removed_from_the_contest_keeps_no_way_in(world):
+def test_a_person_whose_account_was_closed_has_no_way_in(db):
+    world = mid_series.build()
+    client = world.client("participant")
     User.objects.filter(username="alice").update(is_active=False)
-    assert world.client("anonymous").login(username="alice", password="correct horse battery") is False
+    assert client.get("/competitions/series/submissions/").status_code == 302
+    assert Client().login(username="alice", password=make.PASSWORD) is False

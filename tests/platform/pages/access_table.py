@@ -1,0 +1,244 @@
+"""Who gets what from every address, by every verb: the table that `test_access` holds the site to.
+
+A row is an address of the URLconf, where one row is not enough with a word in brackets, and gives for each of the
+six verbs the status for each role. Rows are put together from a few shapes, because most addresses have one.
+"""
+
+from collections.abc import Mapping
+
+from tests.platform.mid_series import ROLES as PEOPLE
+
+VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+ROLES = (*PEOPLE, "worker", "revoked")  # the last two by a token: a worker's, and one that was taken back
+Statuses = Mapping[str, int]
+Row = Mapping[str, Statuses]
+
+TEAM = ("participant", "mate")
+ENTRANTS = (*TEAM, "other")
+EDITORS = ("owner", "editor", "admin")
+ORGANIZERS = (*EDITORS, "reviewer", "seer")
+SEE_HIDDEN = (*EDITORS, "seer")
+STRANGERS = ("stranger", "foreign", "clerk")
+NOBODY = ("anonymous", "worker", "revoked")  # without a session
+
+
+def by(default: int, /, *groups: tuple[tuple[str, ...], int], **roles: int) -> Statuses:
+    """The status of every role: the default, those of the groups, then those of single roles."""
+    got = dict.fromkeys(ROLES, default)
+    for group, status in groups:
+        got |= dict.fromkeys(group, status)
+    return got | roles
+
+
+ALL_405 = by(405)
+FOR_PEOPLE_405 = by(405, (NOBODY, 302))
+
+
+def verbs(default: Statuses, **given: Statuses) -> Row:
+    """The row with these verbs; HEAD is as GET, the rest as the default."""
+    row = {verb: given.get(verb, default) for verb in VERBS}
+    return row | ({"HEAD": given["GET"]} if "GET" in given and "HEAD" not in given else {})
+
+
+def public(status: int = 200) -> Row:
+    """A page that everybody reads, and that takes nothing."""
+    return verbs(ALL_405, GET=by(status))
+
+
+def page(got: Statuses) -> Row:
+    """A page behind the login."""
+    return verbs(FOR_PEOPLE_405, GET={**got, **dict.fromkeys(NOBODY, 302)})
+
+
+def button(got: Statuses) -> Row:
+    """What a button behind the login sends."""
+    return verbs(FOR_PEOPLE_405, POST={**got, **dict.fromkeys(NOBODY, 302)})
+
+
+def form(got: Statuses, posted: Statuses) -> Row:
+    """A form behind the login, and sending it."""
+    nobody = dict.fromkeys(NOBODY, 302)
+    return verbs(FOR_PEOPLE_405, GET={**got, **nobody}, POST={**posted, **nobody})
+
+
+def machine(for_worker: int) -> Row:
+    """A call of the worker protocol: by the token alone; a session opens nothing here."""
+    return verbs(ALL_405, POST=by(401, worker=for_worker))
+
+
+OWN = by(404, (TEAM, 200), (ORGANIZERS, 200))
+OWN_HIDDEN = by(404, (TEAM, 403), (ORGANIZERS, 403), (SEE_HIDDEN, 200))
+CONTEST = "competitions/<slug:slug>/"
+SUBMISSION = CONTEST + "submissions/<int:submission_id>/"
+
+PAGES: dict[str, Row] = {
+    "": public(),
+    "favicon.ico": public(301),
+    "competitions/": public(),
+    CONTEST: public(),
+    CONTEST + "phases/": public(),
+    CONTEST + "datasets/": public(),
+    CONTEST + "datasets/<int:task_id>/download/": page(by(200, (STRANGERS, 403))),
+    CONTEST + "datasets/<int:task_id>/download/ (blind)": page(by(404, (SEE_HIDDEN, 200))),
+    CONTEST + "evaluation/": public(),
+    CONTEST + "rules/": public(),
+    CONTEST + "pages/<slug:page_slug>/": public(),
+    CONTEST + "join/": button(by(302)),
+    CONTEST + "starting-kit/": public(),
+    CONTEST + "submissions/": verbs(
+        ALL_405, GET=by(200, (NOBODY, 302)), POST=by(400, (NOBODY, 302), (STRANGERS, 403))
+    ),
+    SUBMISSION: page(OWN),
+    SUBMISSION + " (blind)": page(OWN),
+    SUBMISSION + "cancel/": button(by(404, (TEAM, 302), (ORGANIZERS, 403), (EDITORS, 302))),
+    # What was handed over is not cancelled: organizers disqualify it. The team learns nothing of its state.
+    SUBMISSION + "cancel/ (blind)": button(by(404, (TEAM, 403), (ORGANIZERS, 403), (EDITORS, 409))),
+    SUBMISSION + "choose/": button(by(404, (TEAM, 409), (ORGANIZERS, 403))),
+    SUBMISSION + "choose/ (blind)": button(by(404, (TEAM, 409), (ORGANIZERS, 403))),
+    SUBMISSION + "archive/": page(OWN),
+    SUBMISSION + "archive/ (blind)": page(OWN_HIDDEN),
+    SUBMISSION + "runs/<int:run_id>/log/": page(OWN),
+    SUBMISSION + "runs/<int:run_id>/log/ (blind)": page(OWN_HIDDEN),
+    SUBMISSION + "readiness/": page(OWN),
+    SUBMISSION + "readiness/ (blind)": page(OWN),
+    SUBMISSION + "readiness/ask/": button(by(404, (TEAM, 302), (ORGANIZERS, 403), (EDITORS, 302))),
+    SUBMISSION + "readiness/ask/ (blind)": button(by(404, (TEAM, 403), (ORGANIZERS, 403), (EDITORS, 302))),
+    SUBMISSION + "readiness/cancel/": button(by(404)),
+    SUBMISSION + "readiness/cancel/ (blind)": button(by(404)),
+    SUBMISSION + "readiness/log/": page(by(404)),
+    SUBMISSION + "readiness/log/ (blind)": page(by(404, (TEAM, 403), reviewer=403)),
+    CONTEST + "leaderboard/": public(),
+    CONTEST + "leaderboard/history/": public(),
+    CONTEST + "leaderboard.csv": public(),
+    CONTEST + "leaderboard.json": public(),
+    CONTEST + "manage/": page(by(403, (ORGANIZERS, 200))),
+    CONTEST + "manage/<slug:action>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 200))),
+    CONTEST + "prizes/<int:number>/": form(by(404), by(404)),
+    CONTEST + "published/<int:submission_id>/": verbs(ALL_405, GET=by(404)),
+    CONTEST + "published/<int:submission_id>/ (blind)": verbs(ALL_405, GET=by(404)),
+}
+
+WORKER: dict[str, Row] = {
+    "worker/hello": machine(200),
+    "worker/announce": machine(422),
+    "worker/next": machine(422),
+    "worker/runs/<int:run_id>/claim": machine(409),
+    "worker/runs/<int:run_id>/heartbeat": machine(422),
+    "worker/runs/<int:run_id>/uploads": machine(422),
+    "worker/runs/<int:run_id>/report": machine(422),
+    "worker/checks/<int:check_id>/claim": machine(409),
+    "worker/checks/<int:check_id>/heartbeat": machine(422),
+    "worker/checks/<int:check_id>/rows": machine(422),
+    "worker/checks/<int:check_id>/report": machine(422),
+    "worker/files/<str:token>": verbs(ALL_405, GET=by(403), HEAD=by(405), PUT=by(403)),
+    "worker/": verbs(by(404)),
+}
+
+HIDDEN_TO_OTHERS = by(302)  # the admin sends everybody to its login who is no superuser
+
+
+def admin(got: int, **other: int) -> Row:
+    """A page of the admin: what a superuser gets, by verb where it differs; everybody else the login."""
+    return {verb: by(302, admin=other.get(verb, got)) for verb in VERBS}
+
+
+SAFE_ONLY = dict.fromkeys(("POST", "PUT", "PATCH", "DELETE"), 405)
+
+ADMIN: dict[str, Row] = {
+    "admin/": admin(200),
+    "admin/login/": verbs(ALL_405, GET=by(200, admin=302), HEAD=by(200), POST=by(200), PUT=by(200)),
+    "admin/logout/": admin(405, POST=302),
+    "admin/password_change/": admin(200, PATCH=405, DELETE=405),
+    "admin/password_change/done/": admin(200, **SAFE_ONLY),
+    "admin/autocomplete/": admin(403, **SAFE_ONLY),
+    "admin/jsi18n/": admin(200, **SAFE_ONLY),
+    "admin/r/<path:content_type_id>/<path:object_id>/": admin(404),
+    "admin/<app>/": admin(200),
+    "admin/<anything else>": admin(404),
+    "admin/accounts/user/<id>/password/": admin(200),
+}
+
+# Rows that only actions change: the admin shows them.
+READ_ONLY = (
+    "competitions/auditentry",
+    "competitions/extension",
+    "competitions/heldrole",
+    "competitions/prizeclaim",
+    "competitions/team",
+    "datasets/datasetversion",
+    "leaderboards/leaderboardrow",
+    "submissions/attempt",
+    "submissions/builtimage",
+    "submissions/handover",
+    "submissions/prediction",
+    "submissions/predictionscore",
+    "submissions/readinesscheck",
+    "submissions/readinessrow",
+    "submissions/run",
+    "submissions/score",
+    "submissions/submission",
+)
+# Made by a command, edited here.
+EDITED = ("datasets/dataset", "submissions/worker")
+MADE_HERE = (
+    "account/emailaddress",
+    "accounts/user",
+    "auth/group",
+    "competitions/competition",
+    "competitions/entrant",
+    "competitions/participant",
+    "competitions/phase",
+    "competitions/prize",
+    "competitions/round",
+)
+
+
+def admin_rows(model: str, *, has_entry: bool) -> dict[str, Row]:
+    """The rows of a model's pages. Without an entry the pages of one lead back to the start (302)."""
+    shown = 200 if has_entry else 302
+    is_read_only = model in READ_ONLY
+    entry = f"admin/{model}/<id>/"
+    return {
+        f"admin/{model}/": admin(200),
+        f"admin/{model}/add/": admin(200 if model in MADE_HERE else 403),
+        f"{entry}history/": admin(shown),
+        f"{entry}delete/": admin(403 if is_read_only else shown),
+        f"{entry}change/": admin(shown, POST=403 if is_read_only else shown),
+        entry: admin(302),
+    }
+
+
+def guests_only(status: int = 200) -> Row:
+    """A form for people who are not logged in; who is goes on to the site."""
+    got = by(302, (NOBODY, status))
+    return verbs(got, PATCH=by(302, (NOBODY, 405)), DELETE=by(302, (NOBODY, 405)))
+
+
+def for_members(posted: int) -> Row:
+    """A form about one's own account."""
+    got, sent = by(200, (NOBODY, 302)), by(posted, (NOBODY, 302))
+    return verbs(FOR_PEOPLE_405, GET=got, POST=sent, PUT=sent)
+
+
+ELSEWHERE = verbs(by(302))  # a step of something that was not begun leads back
+NOTICE = public()
+
+ACCOUNTS: dict[str, Row] = {
+    "accounts/login/": guests_only(),
+    "accounts/logout/": verbs(ALL_405, GET=by(200, (NOBODY, 302)), POST=by(302)),
+    "accounts/inactive/": NOTICE,
+    "accounts/signup/": guests_only(),
+    "accounts/reauthenticate/": for_members(200),
+    "accounts/reauthenticate/code/": ELSEWHERE,
+    "accounts/reauthenticate/code/confirm/": ELSEWHERE,
+    "accounts/email/": for_members(302),
+    "accounts/confirm-email/": NOTICE,
+    "accounts/confirm-email/<key>/": verbs(ALL_405, GET=by(200), POST=by(404)),
+    "accounts/password/change/": for_members(200),
+    "accounts/password/set/": ELSEWHERE,
+    "accounts/password/reset/": verbs(ALL_405, GET=by(200), POST=by(200), PUT=by(200)),
+    "accounts/password/reset/key/<uid>-<key>/": verbs(by(200)),  # says that the link is not valid
+    "accounts/password/reset/key/done/": NOTICE,
+    "accounts/password/reset/done/": NOTICE,
+    "accounts/login/code/confirm/": ELSEWHERE,
+}
