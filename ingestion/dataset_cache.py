@@ -95,6 +95,9 @@ class DatasetCache:
         laid = prepare_input(scratch / name, self.folder / f"{key}.laid")
         (laid / CACHE_FOLDER).rename(scratch / name / CACHE_FOLDER)
         shutil.rmtree(laid)
+        for path in (scratch / name).iterdir():
+            if path.is_file():
+                path.chmod(0o444)  # as they are laid out: runs take links to them instead of copies
         (self.folder / f"{key}{SUMS}").write_text(json.dumps(_sums(scratch)))
         scratch.rename(self.folder / key)
 

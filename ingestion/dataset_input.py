@@ -32,16 +32,18 @@ from ingestion.program.data import (
     PARTS,
     cached_files,
     read_cached,
+    read_index,
     write_cached,
 )
-from ingestion.program.info import FLAG_KEYS, MOST_CLASSES, count_of, find_name, read_info
+from ingestion.program.info import COUNT_KEYS, FLAG_KEYS, MOST_CLASSES, count_of, find_name, read_info
 from ingestion.program.text import DataError
 
 # What a hidden dataset tells under its alias; other keys could name it.
 _KEYS_UNDER_ALIAS = ("name", "task", "target_type", "feat_type", "metric", "time_budget")
+_KEYS_THAT_COUNT = ("task", "feat_type", "feat_num", "label_num", "has_categorical", "is_sparse")
+_CACHED_TEXTS = ("_train.data", "_valid.data", "_test.data", "_train.solution", "_feat.type")
 _TARGETS, _TYPES = "train.solution.npy", "feat.type"
 _READABLE_BY_ALL = 0o444
-_LARGEST_INDEX = 16 * 1024 * 1024
 
 
 def open_tables(folder: Path) -> tuple[Tables, str]:
@@ -98,7 +100,8 @@ def prepare_input(
     texts = {path.name[len(name) :]: path for path in public_files(source)}
     cache = destination / CACHE_FOLDER
     cache.mkdir(parents=True, exist_ok=True)
-    index = _known(source, texts)
+    info = read_info(source / f"{name}_public.info")
+    index = _known(source, texts, info)
     if index is None:
         index = _read_into(cache, source, texts)
     else:
@@ -110,10 +113,10 @@ def prepare_input(
             _place(path, destination / f"{shown}{suffix}", link=link)
     _place(cache / _TYPES, destination / f"{shown}_feat.type", link=True)
     info_file = destination / f"{shown}_public.info"
-    write_info(info_file, _told(index["effective"], shown, alias, metric, time_budget))
+    write_info(info_file, _told({**info, **index["counts"]}, shown, alias, metric, time_budget))
     info_file.chmod(_READABLE_BY_ALL)
     if alias:
-        index = {key: value for key, value in index.items() if key not in ("effective", "stamps")}
+        index = {key: value for key, value in index.items() if key in ("version", "parts", "text")}
     (cache / CACHE_INDEX).write_text(json.dumps(index))
     (cache / CACHE_INDEX).chmod(_READABLE_BY_ALL)
     return destination
@@ -150,26 +153,21 @@ def _place(source: Path, target: Path, *, link: bool) -> None:
 # The cache ------------------------------------------------------------------------------------------------------
 
 
-def _known(source: Path, texts: Mapping[str, Path]) -> dict[str, Any] | None:
+def _known(source: Path, texts: Mapping[str, Path], info: Mapping[str, Any]) -> dict[str, Any] | None:
     """The index of the cache beside the source, if all of it was made from these very files; else None."""
-    index = _index_beside(source)
-    if index is None or index.get("stamps") != _stamps(texts) or not isinstance(index.get("effective"), dict):
+    index = read_index(source)
+    stamps, counts, said = (index.get(key) for key in ("stamps", "counts", "said"))
+    if not (isinstance(stamps, dict) and isinstance(counts, dict) and isinstance(said, dict)):
         return None
-    there = all(_is_plain(source / CACHE_FOLDER / file) for file in _files_of(index))
-    return index if there else None
-
-
-def _index_beside(source: Path) -> dict[str, Any] | None:
-    path = source / CACHE_FOLDER / CACHE_INDEX
-    try:
-        if not _is_plain(path) or path.stat().st_size > _LARGEST_INDEX:
-            return None
-        index = json.loads(path.read_text())
-        usable = index["version"] == CACHE_VERSION and set(index["parts"]) <= set(PARTS)
-        usable = usable and all(entry["kind"] in ("dense", "csr") for entry in index["parts"].values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    if set(counts) != {*COUNT_KEYS, *FLAG_KEYS, "feat_type", "task"} - {"is_chronological_order"}:
         return None
-    return dict(index) if usable else None
+    if not all(_is_plain(source / CACHE_FOLDER / file) for file in _files_of(index)):
+        return None
+    found, types = _stamps(texts), _stamps({"_feat.type": source / CACHE_FOLDER / _TYPES})
+    if found not in (stamps, {**stamps, **types}):
+        return None
+    # What was counted depends on these: they must be as they were, or as they were written then.
+    return index if all(info.get(key) in (said.get(key), counts.get(key)) for key in _KEYS_THAT_COUNT) else None
 
 
 def _files_of(index: Mapping[str, Any]) -> list[str]:
@@ -182,8 +180,11 @@ def _is_plain(path: Path) -> bool:
 
 
 def _stamps(texts: Mapping[str, Path]) -> dict[str, list[int]]:
-    """Size and time of change of each file, which a copy of ours keeps: the content need not be read for it."""
-    found = {suffix: path.stat() for suffix, path in texts.items()}
+    """Size and time of change of each file that the cache is made from.
+
+    A copy of ours keeps the time: so the content need not be read to know it.
+    """
+    found = {suffix: path.stat() for suffix, path in texts.items() if suffix in _CACHED_TEXTS}
     return {suffix: [status.st_size, status.st_mtime_ns] for suffix, status in found.items()}
 
 
@@ -207,26 +208,26 @@ def _read_into(cache: Path, source: Path, texts: Mapping[str, Path]) -> dict[str
     (cache / _TYPES).write_text("".join(f"{kind}\n" for kind in types), encoding="utf-8")
     for file in cache.iterdir():
         file.chmod(_READABLE_BY_ALL)
-    effective = _effective_info(tables, task, features, types, solutions)
     return {
         "version": CACHE_VERSION,
         "parts": entries,
         "text": digests,
         "stamps": stamps,
-        "effective": effective,
+        "counts": _counted(tables, task, features, types, solutions),
+        "said": {key: tables.info.get(key) for key in _KEYS_THAT_COUNT},
     }
 
 
-def _effective_info(
+def _counted(
     tables: Tables,
     task: str,
     features: Mapping[str, Any],
     types: Sequence[str],
     solutions: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The info file's values with the counts and flags that the data have."""
+    """The counts and flags that the data have, which a run is told instead of what the info file says."""
     label_num = count_labels(tables.info, solutions)
-    counts = {
+    return {
         "feat_num": int(features["train"].shape[1]),
         "target_num": label_num if task == "multiclass.classification" else int(solutions["train"].shape[1]),
         "label_num": {"regression": 0, "binary.classification": 2}.get(task, label_num),
@@ -237,7 +238,6 @@ def _effective_info(
         "feat_type": general_type(types),
         "task": task,
     }
-    return {**tables.info, **counts}
 
 
 def _cache_parts(
@@ -266,8 +266,8 @@ def _digest(path: Path) -> str:
 
 def _taken_over(source: Path, cache: Path, digests: Mapping[str, str]) -> dict[str, Any]:
     """Entries of the cache beside the source, with their files copied; nothing where its text is another."""
-    index = _index_beside(source)
-    if index is None or index.get("text") != dict(digests) or set(index["parts"]) != set(digests):
+    index = read_index(source)
+    if index.get("text") != dict(digests) or set(index["parts"]) != set(digests):
         return {}
     files = [file for part, entry in index["parts"].items() for file in cached_files(part, entry)]
     if not all(_is_plain(source / CACHE_FOLDER / file) for file in files):

@@ -29,6 +29,7 @@ LAYOUTS = ("dense", "sparse", "sparse_binary")
 CACHE_FOLDER = "cache"
 CACHE_INDEX = "cache.json"
 CACHE_VERSION = 1
+_LARGEST_INDEX = 16 * 1024 * 1024
 _NO_INDEX = re.compile(rb"[^0-9 \t\r\v\f\n]")
 
 
@@ -150,15 +151,9 @@ class Dataset:
         self.info = read_info(folder / f"{self.name}_public.info")
         self.info["feat_type"] = read_feature_types(folder, self.name, self.info)
         self.task = str(self.info.get("task", ""))
-        self._index = self._read_index()
-        self._read: dict[str, Any] = {}
-
-    def _read_index(self) -> dict[str, Any]:
-        try:
-            index = json.loads((self.folder / CACHE_FOLDER / CACHE_INDEX).read_text())
-        except (OSError, ValueError):
-            return {}
-        return index if isinstance(index, dict) and index.get("version") == CACHE_VERSION else {}
+        self._index = read_index(folder)
+        self._kept: dict[str, Any] = {}
+        self._given: set[str] = set()
 
     @functools.cached_property
     def _layout(self) -> str:
@@ -166,7 +161,7 @@ class Dataset:
 
     def has(self, part: str) -> bool:
         """Whether the dataset has features for this part (valid may be absent)."""
-        return part in self._index.get("parts", {}) or self._data_path(part).is_file()
+        return part in self._index["parts"] or self._data_path(part).is_file()
 
     def _data_path(self, part: str) -> Path:
         return self.folder / f"{self.name}_{part}.data"
@@ -179,31 +174,55 @@ class Dataset:
 
     def features(self, part: str) -> Any:
         """Features of one part. Raises DataError where the file is at fault."""
-        if part in self._index.get("parts", {}):
+        if part in self._index["parts"]:
             return read_cached(self.folder / CACHE_FOLDER, part, self._index["parts"][part])
-        if part not in self._read:
-            path, rows = self._data_path(part), count_of(self.info, f"{part}_num")
-            if self._layout == "dense":
-                columns = count_of(self.info, "feat_num")
-            else:
-                columns = feature_count(self.info, f"{self.name}_public.info")
-            try:
-                self._read[part] = read_features(path, self._layout, columns, rows)
-            except OSError as error:
-                raise DataError(path.name, f"cannot be read: {error.strerror or error}") from error
-        return self._read[part].copy()
+        if part in self._kept:
+            return self._kept[part].copy()
+        features = self._read_text(part)
+        if part not in self._given:
+            # Most are asked for once: then there is never a second copy of them.
+            self._given.add(part)
+            return features
+        self._kept[part] = features
+        return features.copy()
+
+    def _read_text(self, part: str) -> Any:
+        path, rows = self._data_path(part), count_of(self.info, f"{part}_num")
+        if self._layout == "dense":
+            columns = count_of(self.info, "feat_num")
+        else:
+            columns = feature_count(self.info, f"{self.name}_public.info")
+        try:
+            return read_features(path, self._layout, columns, rows)
+        except OSError as error:
+            raise DataError(path.name, f"cannot be read: {error.strerror or error}") from error
 
     def targets(self) -> Any:
         """Targets of the training part. Raises DataError where the file is at fault."""
         cached = self.folder / CACHE_FOLDER / "train.solution.npy"
         path = self.folder / f"{self.name}_train.solution"
-        if self._index and cached.is_file():
+        if self._index["parts"] and cached.is_file():
             solution = _cached_targets(cached)
         elif path.is_file():
             solution = read_dense(path)
         else:
             raise DataError(path.name, "is missing")
         return class_indices(solution, self.task, count_of(self.info, "label_num"), path.name)
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """The index of the cache in a dataset's folder; one without parts where there is none that can be used."""
+    nothing: dict[str, Any] = {"parts": {}}
+    path = folder / CACHE_FOLDER / CACHE_INDEX
+    try:
+        if path.is_symlink() or path.stat().st_size > _LARGEST_INDEX:
+            return nothing
+        index = json.loads(path.read_text())
+        usable = index["version"] == CACHE_VERSION and set(index["parts"]) <= set(PARTS)
+        usable = usable and all(entry["kind"] in ("dense", "csr") for entry in index["parts"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return nothing
+    return dict(index) if usable else nothing
 
 
 def _cached_targets(path: Path) -> Any:

@@ -170,6 +170,8 @@ def test_disagreements_of_the_info_file_are_warnings(old, new, words, toy):
         ("toy_valid.data", "1 2 3\n" * 6, "toy_valid.data: has 3 features, toy_train.data has 2"),
         ("toy_valid.data", "", "toy_valid.data: holds no rows"),
         ("toy_test.solution", "1 0 0\n" * 9, "every row has the same target (9 rows)"),
+        ("toy_test.solution", "", "toy_test.solution: holds no targets"),
+        ("toy_test.solution", "1e300\n" * 9, "is not a class index, a whole number from 0 to 99999"),
         ("toy_test.solution", "1 0 0\n0 NaN 1\n" + "0 1 0\n" * 7, "toy_test.solution row 2: a target is missing"),
         ("toy_test.solution", "1 0 0\n1 1 0\n" + "0 1 0\n" * 7, "toy_test.solution row 2: is not one-hot"),
         ("toy_test.solution", "1 0\n0 1\n" + "0 1\n" * 7, "toy_test.solution: has 2 columns"),
@@ -229,6 +231,23 @@ def test_binary_targets_become_zero_and_one(low, high, tmp_path):
         test=(np.ones((2, 1)), np.array([low, high])),
     )
     assert load_dataset(folder).train.y.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("line", ["label_num = soon", "test_num = x", "feat_num = nan", "target_num = 1e300"])
+def test_counts_that_are_none_are_passed_over_where_the_data_tell(line, toy):
+    with (toy / "toy_public.info").open("a") as file:
+        file.write(line + "\n")
+    assert load_dataset(toy).solutions["test"].shape == (9, 3)
+    dataset = InputDataset(toy)
+    assert dataset.features("test").shape == (9, 2) and dataset.targets().tolist() == [0, 1, 2] * 4
+    assert dataset.targets_per_row in (1, 3)
+
+
+def test_a_sentence_about_a_dataset_has_nothing_in_it_that_a_terminal_would_act_on(toy):
+    change_info(toy, "'bac_metric'", "'\x1b[2J\u202erm'")
+    (toy / "toy_train.data").write_bytes(b"1 \x1b]0;x\x07\n")
+    report = check_dataset(toy)
+    assert report.errors and sentences(report.errors).replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -361,3 +380,43 @@ def test_preparing_over_something_or_from_nothing_is_refused(toy, tmp_path):
 
 def test_a_folder_around_the_dataset_is_stepped_into(toy):
     assert check_dataset(toy.parent).name == "toy"
+
+
+def test_what_was_laid_out_before_is_linked_and_not_read_again(toy, tmp_path, monkeypatch):
+    once = prepare_input(toy, tmp_path / "once")
+    monkeypatch.setattr("ingestion.dataset_input.open_tables", None)  # what reads the text
+    again = prepare_input(once, tmp_path / "again", alias="hidden", metric="F1", time_budget=7, link=True)
+    for name in ("cache/train.npy", "cache/train.solution.npy"):
+        assert (again / name).samefile(once / name)
+    assert (again / "hidden_test.data").samefile(once / "toy_test.data")
+    told = {"name": "hidden", "metric": "f1_metric", "time_budget": 7}
+    expected = {**InputDataset(once).info, **told}
+    del expected["usage"]
+    assert InputDataset(again).info == expected
+
+
+def test_without_leave_to_link_every_file_is_a_copy(toy, tmp_path):
+    once = prepare_input(toy, tmp_path / "once")
+    again = prepare_input(once, tmp_path / "again")
+    for path in again.rglob("*"):
+        assert path.is_dir() or (path.stat().st_nlink <= 2 and not path.samefile(once / path.relative_to(again)))
+
+
+@pytest.mark.parametrize("name", ["toy_public.info", "toy_feat.type", "toy_train.solution", "toy_valid.data"])
+def test_whatever_changes_in_the_text_is_read_again(name, toy, tmp_path):
+    once = prepare_input(toy, tmp_path / "once")
+    path = once / name
+    path.chmod(0o644)
+    path.write_text(path.read_text() + ("usage = 'new'\n" if name.endswith("info") else "\n"))
+    again = prepare_input(once, tmp_path / "again", link=True)
+    assert not (again / "toy_public.info").samefile(once / "toy_public.info")
+    assert InputDataset(again).info["usage"] == ("new" if name.endswith("info") else "Podium dataset")
+    np.testing.assert_array_equal(InputDataset(again).features("valid"), InputDataset(once).features("valid"))
+
+
+def test_features_from_text_are_handed_over_once_and_copied_from_then_on(toy):
+    dataset = InputDataset(toy)
+    for _ in range(3):
+        features = dataset.features("test")
+        assert features[0, 0] == 3.0
+        features[:] = -1

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from ingestion.dataset import prepare_input
 from ingestion.dataset_cache import BLIND_IDLE_SECONDS, DatasetCache
 from tests.ingestion.runs import write_tiny_dataset
 
@@ -142,3 +143,14 @@ def test_a_damaged_copy_is_found_and_fetched_anew(make_cache, site):
     assert not cache.is_intact(wanted(1))
     use(cache, site, 1)
     assert site.downloads == ["/1", "/1"] and cache.is_intact(wanted(1))
+
+
+def test_a_kept_dataset_is_laid_out_for_each_run_without_being_read_again(make_cache, site, tmp_path, monkeypatch):
+    cache = make_cache()
+    use(cache, site, 1)
+    monkeypatch.setattr("ingestion.dataset_input.open_tables", None)  # what reads the text
+    with cache.dataset(wanted(1), site.download) as folder:
+        laid = prepare_input(folder, tmp_path / "input", alias="hidden", time_budget=5, link=True)
+        assert (laid / "hidden_train.data").samefile(folder / "tiny_train.data")
+        assert (laid / "cache" / "train.npy").samefile(folder / "cache" / "train.npy")
+        assert cache.is_intact(wanted(1))

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.dataset_files import write_rows
+from ingestion.program import numbers as numbers_module
 from ingestion.program import pieces
 from ingestion.program.data import find_layout, read_features, to_csr
 from ingestion.program.info import parse_info
+from ingestion.program.numbers import Converter
 from ingestion.program.text import DataError, read_dense, read_sparse
 from tests.shared import shared_case
 
@@ -74,6 +76,13 @@ def test_an_empty_file_has_no_rows(file_of):
         ("1 0x10\n", "line 1", "'0x10'"),
         ("1.2.3 x\n", "line 1", "'1.2.3'"),
         ("?\n", "line 1", "'?'"),
+        ("1 2\n3 1e\n", "line 2", "'1e'"),
+        ("1 e5\n", "line 1", "'e5'"),
+        ("1 .\n", "line 1", "'.'"),
+        ("1 1e5.5\n", "line 1", "'1e5.5'"),
+        ("1 2\n3 4 5", "line 2", "3 values, 2 are expected"),
+        ("1 1\x1c2\n", "line 1", "is not a number"),
+        ("1 \u0661\n", "line 1", "is not a number"),
     ],
 )
 def test_an_error_in_dense_text_names_file_line_and_token(content, place, message, file_of):
@@ -128,6 +137,9 @@ def test_blank_lines_at_the_end_are_rows_only_where_rows_are_expected(file_of):
         ("1:2:3 2\n", "line 1", "'1:2:3'"),
         ("-1:2\n", "line 1", "'-1:2'"),
         ("99999999999999999999999999:2\n", "line 1", "outside"),
+        ("1:1\n2:1 3:1 2:5\n", "line 2", "'2:5': index 2 is given twice"),
+        ("1:1 : 2:2\n", "line 1", "':' does not begin"),
+        ("1:1 2: 3\n", "line 1", "'2:' does not end"),
     ],
 )
 def test_an_error_in_sparse_text_names_file_line_and_token(content, place, message, file_of):
@@ -143,11 +155,11 @@ def test_an_error_among_indices_alone_is_named(content, message, file_of):
         read_sparse(file_of(content), 3, binary=True)
 
 
-numbers = st.floats(allow_infinity=False, width=64)
+finite_or_missing = st.floats(allow_infinity=False, width=64)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=20))
+@given(st.lists(st.lists(finite_or_missing, min_size=3, max_size=3), min_size=1, max_size=20))
 def test_what_is_written_reads_back_bit_for_bit(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("dense") / "x.data"
     expected = np.array(rows)
@@ -155,6 +167,48 @@ def test_what_is_written_reads_back_bit_for_bit(tmp_path_factory, rows):
     read = read_dense(path)
     np.testing.assert_array_equal(read, expected)
     assert (np.signbit(read) == np.signbit(expected))[~np.isnan(expected)].all()
+
+
+def written(value: float, form: int, digits: int) -> str:
+    """The value in one of the ways in which programs write numbers."""
+    ways = (
+        repr,
+        "{:.17g}".format,
+        "{:.18e}".format,
+        f"{{:.{digits}f}}".format,
+        f"{{:.{digits}e}}".format,
+        "{:g}".format,
+    )
+    return ways[form](value)
+
+
+ordinary = st.builds(written, st.floats(-1e7, 1e7), st.integers(0, 5), st.integers(0, 25))
+any_size = st.builds(
+    written, st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 5), st.integers(0, 25)
+)
+digit_runs = st.from_regex(r"[+-]?[0-9]{1,24}(\.[0-9]{0,26})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+# Exactly between two floats, and a hair beside it: where the last bit is decided by the last digit.
+halves = st.builds(
+    lambda mantissa, digit: f"{2 * mantissa + 1}{digit}",
+    st.integers(2**52, 2**53 - 1),
+    st.sampled_from(["", ".0", ".1"]),
+)
+rare = st.sampled_from(
+    ["NaN", "nan", "-nan", "inf", "-Infinity", "-0", "-0.0", "+.5", "5.", "1e400", "1e-400", "0e999"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(ordinary, any_size, digit_runs, halves, rare), min_size=1, max_size=40), st.booleans())
+def test_every_number_is_to_the_last_bit_what_float_makes_of_it(written_numbers, has_long_floats):
+    with pytest.MonkeyPatch.context() as patch:
+        if not has_long_floats:
+            patch.setattr(numbers_module, "_HAS_64_BITS", False)
+        found = Converter().dense(" ".join(written_numbers).encode()).values
+    expected = np.array([float(word) for word in written_numbers])
+    is_number = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.isnan(found), ~is_number)
+    np.testing.assert_array_equal(found[is_number].view(np.int64), expected[is_number].view(np.int64))
 
 
 tokens = st.text(alphabet="0123456789.-+eEnaNxif:_, \t\r\n", max_size=60)
@@ -238,3 +292,23 @@ def test_info_files_are_read_as_real_ones_are_written():
 
 def test_a_name_that_looks_like_a_number_stays_text():
     assert parse_info("name = 2018\n")[0] == {"name": "2018"}
+
+
+def test_a_row_that_is_out_of_order_is_sorted_wherever_the_pieces_are_cut(file_of):
+    generator = np.random.default_rng(0)
+    orders = [generator.permutation(40)[:17] for _ in range(30)]
+    text = "".join(" ".join(f"{index + 1}:{index}.5" for index in order) + "\n" for order in orders)
+    found = to_csr(read_sparse(file_of(text), 40))
+    assert found.has_sorted_indices
+    for row, order in enumerate(orders):
+        assert found[row].indices.tolist() == sorted(order)
+        assert found[row].data.tolist() == [index + 0.5 for index in sorted(order)]
+
+
+def test_reading_goes_on_where_no_thread_can_be_started(file_of, monkeypatch):
+    def refuse(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(pieces, "threads_for", lambda path: 2)
+    monkeypatch.setattr(pieces.ThreadPoolExecutor, "submit", refuse)
+    np.testing.assert_array_equal(read_dense(file_of("1 2\n3 4\n" * 50)), [[1, 2], [3, 4]] * 50)
