@@ -104,7 +104,8 @@ def reader(name: str, kind: str, made: Path) -> tuple[Callable[[], Any], float]:
     if kind in (OURS, CACHE):
         import scipy.sparse  # noqa: F401
 
-        from ingestion.program.data import Dataset, read_features
+        from ingestion.program.data import Dataset
+        from ingestion.program.layouts import read_features
 
         if kind == CACHE:
             return lambda: Dataset(made / "laid").features("train"), 1.0

@@ -28,7 +28,7 @@ from ingestion.dataset_files import (
 )
 from ingestion.dataset_input import count_labels, has_missing, open_tables, prepare_input
 from ingestion.program.data import PARTS, class_indices
-from ingestion.program.text import DataError
+from ingestion.program.errors import DataError
 
 __all__ = [
     "PUBLIC_SUFFIXES",

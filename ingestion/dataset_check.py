@@ -24,6 +24,7 @@ from ingestion.dataset_files import (
     feature_types,
 )
 from ingestion.program.data import PARTS, class_indices
+from ingestion.program.errors import DataError, printable
 from ingestion.program.info import (
     COUNT_KEYS,
     MOST_CLASSES,
@@ -34,8 +35,6 @@ from ingestion.program.info import (
     read_lines,
     read_small_text,
 )
-from ingestion.program.pieces import printable
-from ingestion.program.text import DataError
 
 DEFAULT_METRICS = {
     "binary.classification": "AUC",

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ingestion.program.data import PARTS, find_layout, read_features
+from ingestion.program.data import PARTS
+from ingestion.program.errors import DataError
 from ingestion.program.info import FEATURE_TYPES, TASKS, feature_count, find_name, read_lines
-from ingestion.program.text import DataError, read_dense
+from ingestion.program.layouts import find_layout, read_features
+from ingestion.program.text import read_dense
 
 # Everything that a participant may see. What is not listed here is never public.
 PUBLIC_SUFFIXES = (

@@ -35,8 +35,8 @@ from ingestion.program.data import (
     read_index,
     write_cached,
 )
+from ingestion.program.errors import DataError
 from ingestion.program.info import COUNT_KEYS, FLAG_KEYS, MOST_CLASSES, count_of, find_name, read_info
-from ingestion.program.text import DataError
 
 # What a hidden dataset tells under its alias; other keys could name it.
 _KEYS_UNDER_ALIAS = ("name", "task", "target_type", "feat_type", "metric", "time_budget")

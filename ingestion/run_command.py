@@ -11,7 +11,7 @@ from typing import Any
 from ingestion.budget import Budget, format_size
 from ingestion.options import AT_FAULT, OK, OUR_FAULT, add_limits, say, stop_on_signals
 from ingestion.program.data import Dataset
-from ingestion.program.text import DataError
+from ingestion.program.errors import DataError
 from ingestion.runner import Progress, RunRequest, run
 from ingestion.sandbox import SANDBOXES, NoSandbox, SandboxError, choose_sandbox
 from ingestion.verdict import RunResult

@@ -22,7 +22,7 @@ from ingestion.budget import Budget, Capacity, format_size
 from ingestion.collect import CollectedPrediction, Collector, Expected
 from ingestion.dataset import prepare_input
 from ingestion.program.data import CACHE_FOLDER, Dataset
-from ingestion.program.text import DataError
+from ingestion.program.errors import DataError
 from ingestion.recognition import parse_prediction_name
 from ingestion.sandbox.base import Folders, Outcome, Places, Sandbox, SandboxError, SandboxSpec, Usage
 from ingestion.sandbox.log import BoundedLog, plain_text

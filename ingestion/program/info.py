@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ingestion.program.pieces import DataError
+from ingestion.program.errors import DataError
 
 TEXT_KEYS = ("usage", "name", "task", "target_type", "feat_type", "metric")
 COUNT_KEYS = ("feat_num", "target_num", "label_num", "train_num", "valid_num", "test_num")

@@ -10,20 +10,19 @@ import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ingestion.program.errors import DataError
 from ingestion.program.numbers import Converter, Numbers
 
 _PIECE = 512 * 1024  # bytes that are converted at a time: the work on more would not stay in a core's own cache
 _READ = 1024 * 1024
 _LONGEST_WORD = 1024 * 1024
 _MOST_THREADS = 16
-_LONGEST_TEXT = 1000
 _SPACES = b" \t\r\v\f\n"
 _WORDS = bytes(ord(" " if letter in _SPACES else "x") for letter in range(256))
 _BLANK = re.compile(rb"[ \t\r\v\f\n]")
@@ -35,21 +34,6 @@ class Converted(NamedTuple):
 
     piece: bytes
     numbers: Numbers | None
-
-
-class DataError(Exception):
-    """A data file is at fault: `place` says which file and line, `message` what is wrong there."""
-
-    def __init__(self, place: str, message: str) -> None:
-        self.place = printable(place)
-        self.message = printable(message)
-        super().__init__(f"{self.place}: {self.message}" if place else self.message)
-
-
-def printable(text: str) -> str:
-    """A text with nothing in it that a terminal would act on or that cannot be seen, and not endless."""
-    text = text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "..."
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def show(token: bytes) -> str:
@@ -159,6 +143,9 @@ def converted(path: Path, convert: Callable[[Converter, bytes], Numbers | None])
     if threads == 1:
         yield from map(work, pieces(path))
         return
+    # Imported here: most runs read a binary cache, and their start is counted.
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     waiting: deque[Future[Converted]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="podium-reading") as pool:
         for piece in pieces(path):

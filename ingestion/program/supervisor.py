@@ -17,8 +17,8 @@ import numpy as np
 
 from ingestion.program.base import start_clock
 from ingestion.program.data import Dataset, write_prediction
+from ingestion.program.errors import DataError
 from ingestion.program.shapes import PredictionError, as_prediction
-from ingestion.program.text import DataError
 
 OK, SUBMISSION_AT_FAULT, DATASET_AT_FAULT = 0, 1, 3
 PREDICTED_PARTS = ("valid", "test")

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ingestion.program.errors import DataError
 from ingestion.program.numbers import Converter, Numbers, is_number
-from ingestion.program.pieces import DataError, Growing, converted, pieces, show
-
-__all__ = ["DataError", "Triplets", "read_dense", "read_sparse", "show"]
+from ingestion.program.pieces import Growing, converted, pieces, show
 
 # Empty lines are rows of a sparse dataset; a file of nothing else must not become an array many times its size.
 MOST_ROWS = 100_000_000

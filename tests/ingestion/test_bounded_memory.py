@@ -24,7 +24,7 @@ import scipy.sparse
 from ingestion.dataset import check_dataset, load_dataset, prepare_input
 from ingestion.predictions import read_prediction
 from ingestion.program.data import Dataset
-from ingestion.program.text import DataError
+from ingestion.program.errors import DataError
 from benchmarks.scoring import peak, start_peak
 
 what, folder, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])

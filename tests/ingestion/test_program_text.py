@@ -1,6 +1,7 @@
 """Reading the text layouts: exact values, exact places of errors, and speed."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 from ingestion.dataset_files import write_rows
 from ingestion.program import numbers as numbers_module
 from ingestion.program import pieces
-from ingestion.program.data import find_layout, read_features, to_csr
+from ingestion.program.errors import DataError
 from ingestion.program.info import parse_info
+from ingestion.program.layouts import find_layout, read_features, to_csr
 from ingestion.program.numbers import Converter
-from ingestion.program.text import DataError, read_dense, read_sparse
+from ingestion.program.text import read_dense, read_sparse
 from tests.shared import shared_case
 
 
@@ -310,5 +312,5 @@ def test_reading_goes_on_where_no_thread_can_be_started(file_of, monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(pieces, "threads_for", lambda path: 2)
-    monkeypatch.setattr(pieces.ThreadPoolExecutor, "submit", refuse)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
     np.testing.assert_array_equal(read_dense(file_of("1 2\n3 4\n" * 50)), [[1, 2], [3, 4]] * 50)

@@ -1,6 +1,6 @@
 import sys
 
-text = sys.modules["ingestion.program.text"]
+text = sys.modules["ingestion.program.errors"]
 
 
 class Model:
