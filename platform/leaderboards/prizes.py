@@ -55,6 +55,8 @@ def line_of(phase: Phase, entrant: Entrant, now: dt.datetime) -> InLine | None:
 def winners(phase: Phase, now: dt.datetime) -> Sequence[Winner]:
     """The entrants in line with their claims, by place."""
     found = lines(phase, now)
+    if not found:
+        return []
     entrants = Entrant.objects.in_bulk([line.entrant_id for line in found])
     claims = {claim.entrant_id: claim for claim in phase.claims.all()}
     submissions = dict(official_rows(phase).values_list("entrant", "submission"))

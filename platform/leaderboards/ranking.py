@@ -32,15 +32,15 @@ class Entry:
 class Place:
     """Where an entry stands. `rank` is None for the unranked; `task_ranks` are dense ranks per task.
 
-    `rank_above` is the last place taken before it in the order of the board, 0 where there is none: an unranked
-    entry stands between that place and the next.
+    The rank of an unranked entry whose score lies between those of two ranks lies between them too: 1.5.
+    `rank_above` is the last place taken before it in the order of the board, 0 where there is none.
     """
 
     entrant_id: int
     rank: int | None
     mean_rank: float
     mean_score: float
-    task_ranks: tuple[int, ...]
+    task_ranks: tuple[float, ...]
     rank_above: int = 0
 
 
@@ -56,16 +56,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Places for the rows of a table, in its order: `rank` is 0 for the unranked, `position` counts all from 1."""
+    """Places for the rows of a table, in its order: `rank` is 0 for the unranked, `position` counts all from 1.
+
+    `between` marks the scores of unranked entries that lie half a rank before their `task_ranks`.
+    """
 
     task_ranks: Ints
+    between: Bools
     mean_rank: Floats
     mean_score: Floats
     rank: Ints
     rank_above: Ints
     position: Ints
 
-    def rows(self) -> list[tuple[int, int | None, int, float, float, list[int]]]:
+    def rows(self) -> list[tuple[int, int | None, int, float, float, list[float]]]:
         """For each row: position, rank (None for the unranked), rank above, mean rank and score, task ranks."""
         columns = (
             self.position.tolist(),
@@ -73,16 +77,22 @@ class Ranking:
             self.rank_above.tolist(),
             self.mean_rank.tolist(),
             self.mean_score.tolist(),
-            self.task_ranks.tolist(),
+            self._task_ranks(),
         )
         return list(zip(*columns, strict=True))
+
+    def _task_ranks(self) -> list[list[float]]:
+        found: list[list[float]] = self.task_ranks.tolist()
+        for row, task in zip(*np.nonzero(self.between), strict=True):
+            found[row][task] -= 0.5
+        return found
 
 
 def dense_rank(value: float | None, ranked_values: Sequence[float]) -> int:
     """The dense rank of a score among distinct values in falling order; missing is worst + 1.
 
-    A score within 1e-12 of another shares its rank. For a value that is not among them (an unranked entry)
-    it is the rank the value would take.
+    A score within 1e-12 of another shares its rank. For a value that is not among them it is the rank that the
+    value would take.
     """
     if value is None:
         return len(ranked_values) + 1
@@ -90,6 +100,13 @@ def dense_rank(value: float | None, ranked_values: Sequence[float]) -> int:
         if value >= other - TOLERANCE:
             return position
     return len(ranked_values) + 1
+
+
+def rank_between(value: float | None, ranked_values: Sequence[float]) -> float:
+    """The rank of an unranked entry's score: that of an equal one, else halfway between its neighbours' ranks."""
+    rank = dense_rank(value, ranked_values)
+    is_equal = rank <= len(ranked_values) and value is not None and value <= ranked_values[rank - 1] + TOLERANCE
+    return rank if value is None or is_equal else rank - 0.5
 
 
 def distinct_falling(values: Sequence[float | None]) -> list[float]:
@@ -117,8 +134,11 @@ def rank_entries(entries: Sequence[Entry], *, tie_rule: str = "earlier") -> list
     ladders = [
         distinct_falling([entry.scores[task] for entry in entries if entry.ranked]) for task in range(tasks)
     ]
-    task_ranks: Mapping[int, tuple[int, ...]] = {
-        entry.entrant_id: tuple(dense_rank(entry.scores[task], ladders[task]) for task in range(tasks))
+    task_ranks: Mapping[int, tuple[float, ...]] = {
+        entry.entrant_id: tuple(
+            (dense_rank if entry.ranked else rank_between)(entry.scores[task], ladders[task])
+            for task in range(tasks)
+        )
         for entry in entries
     }
     means = {key: sum(ranks) / len(ranks) if ranks else 1.0 for key, ranks in task_ranks.items()}
@@ -145,25 +165,37 @@ def rank_table(table: Table, *, tie_rule: str = "earlier") -> Ranking:
     """The same places as `rank_entries`, equal to the last bit, by sorting arrays."""
     count, tasks = table.scores.shape
     task_ranks = np.ones((count, tasks), dtype=np.int64)
+    between = np.zeros((count, tasks), dtype=bool)
     for task in range(tasks):
-        task_ranks[:, task] = dense_ranks(table.scores[:, task], table.ranked)
-    mean_rank = task_ranks.sum(axis=1) / tasks if tasks else np.ones(count)
+        task_ranks[:, task], between[:, task] = dense_ranks(table.scores[:, task], table.ranked)
+    mean_rank = (task_ranks.sum(axis=1) - 0.5 * between.sum(axis=1)) / tasks if tasks else np.ones(count)
     order = np.lexsort((table.entrants, table.received, ~table.ranked, mean_rank))
     rank, above = _places(mean_rank[order], table.ranked[order], tie_rule)
     position = np.empty(count, dtype=np.int64)
     position[order] = np.arange(1, count + 1)
     return Ranking(
-        task_ranks, mean_rank, _mean_scores(table.scores), rank[position - 1], above[position - 1], position
+        task_ranks,
+        between,
+        mean_rank,
+        _mean_scores(table.scores),
+        rank[position - 1],
+        above[position - 1],
+        position,
     )
 
 
-def dense_ranks(scores: Floats, ranked: Bools) -> Ints:
-    """The dense ranks of one task's scores among those of the ranked entries; NaN is worst + 1. Shape (n,)."""
+def dense_ranks(scores: Floats, ranked: Bools) -> tuple[Ints, Bools]:
+    """The dense ranks of one task's scores among those of the ranked entries, NaN is worst + 1; shape (n,).
+
+    Also which scores of unranked entries are equal to none of them, and so lie between two ranks.
+    """
     present = ~np.isnan(scores)
     ladder = _ladder(scores[present & ranked])
     # Rising: what a score must reach, negated, to stand on each step; how many steps it misses is its rank - 1.
     missed = np.searchsorted(-(ladder - TOLERANCE), -np.where(present, scores, 0.0), side="left")
-    return np.where(present, missed, len(ladder)) + 1
+    steps = np.append(ladder, -np.inf)[missed]
+    between = present & ~ranked & (np.where(present, scores, 0.0) > steps + TOLERANCE)
+    return np.where(present, missed, len(ladder)) + 1, between
 
 
 def _ladder(values: Floats) -> Floats:

@@ -238,8 +238,10 @@ def outstanding(phase: Phase, now: dt.datetime) -> int:
     """
     if phase.takes_submissions and not phase.has_ended(now):
         return 0
-    phases = [phase.pk, *([phase.parent_id] if phase.takes_over and phase.has_begun(now) else [])]
-    runs = Run.objects.filter(submission__phase__in=phases).exclude(state__in=ENDED)
+    of_parent = Q(submission__phase=phase.parent_id, submission__phase__closes_at__lte=now)
+    begun = phase.takes_over and phase.has_begun(now)
+    runs = Run.objects.filter(Q(submission__phase=phase) | of_parent if begun else Q(submission__phase=phase))
+    runs = runs.exclude(state__in=ENDED)
     competing = Submission.objects.competing().filter(pk=OuterRef("submission"))
     return runs.filter(Exists(competing)).count()
 

@@ -69,6 +69,11 @@ class Rise:
     after: tuple[Winner, ...]
 
     @property
+    def rows(self) -> int:
+        """How many winners there are to be told."""
+        return len(self.before) + len(self.after)
+
+    @property
     def percent(self) -> float | None:
         """The rise of the mean of the winners' mean scores, in percent; None where there is none to rise from."""
         return up_percent([one.mean_score for one in self.before], [one.mean_score for one in self.after])
@@ -132,7 +137,8 @@ def rises(looks: Sequence[Look]) -> list[Rise]:
     winners: dict[int, list[Winner]] = defaultdict(list)
     for row in _rows(chosen).filter(rank__lte=WINNERS).select_related("entrant", "board").order_by("position"):
         winners[row.board.phase_id].append(Winner(row.rank or 0, row.entrant.name, row.mean_rank, row.mean_score))
-    return [Rise(automl, final, tuple(winners[automl.pk]), tuple(winners[final.pk])) for automl, final in pairs]
+    found = [Rise(automl, final, tuple(winners[automl.pk]), tuple(winners[final.pk])) for automl, final in pairs]
+    return [rise for rise in found if rise.before and rise.after]
 
 
 def pairs_of(phases: Sequence[Phase]) -> list[tuple[Phase, Phase]]:

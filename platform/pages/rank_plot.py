@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from leaderboards.history import History, Path
 
-WIDTH, HEIGHT = 860, 380
-LEFT, RIGHT, TOP, BOTTOM = 42, 168, 14, 30
+WIDTH, HEIGHT = 900, 380
+LEFT, RIGHT, TOP, BOTTOM = 42, 200, 14, 30
 NEAR = 12  # places up to here have rooms of equal height; those behind share the rest
 NEAR_SHARE = 0.78
 LABEL_GAP = 16.0

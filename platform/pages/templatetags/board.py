@@ -30,13 +30,14 @@ def _row(one: ShownRow, datasets: int, is_anonymous: bool) -> str:
     cells = "".join(f'<td class="cell">{_cell(cell)}</td>' for cell in one.cells)
     # The moments and counts of a row would tell whose it is.
     named = "" if is_anonymous else _of_entry(one)
+    scored = "" if row.scored == datasets else f'<span class="second">{row.scored} of {datasets}</span>'
     mine = ' class="mine"' if one.is_own else ""
     return (
         f"<tr{mine}>"
         f'<td class="stick rank">{_place(one)}</td>'
         f'<th class="stick entrant" scope="row"><bdi>{escape(one.name)}</bdi>{tags}</th>'
-        f'<td class="num">{row.mean_rank:.2f}</td><td class="num">{row.mean_score + 0.0:.4f}</td>{cells}'
-        f'<td class="num">{row.scored}/{datasets}</td>{named}</tr>'
+        f'<td class="num">{row.mean_rank:.2f}</td><td class="num">{row.mean_score + 0.0:.4f}{scored}</td>'
+        f"{cells}{named}</tr>"
     )
 
 
@@ -48,10 +49,12 @@ def _place(one: ShownRow) -> str:
 
 def _of_entry(one: ShownRow) -> str:
     row = one.row
-    latest = "same" if row.last_received_at == row.received_at else markup.time_tag(row.last_received_at, "short")
+    latest = ""
+    if row.last_received_at != row.received_at:
+        latest = f'<span class="second">latest {markup.time_tag(row.last_received_at, "short")}</span>'
     return (
         f'<td class="num">{hours(row.wall_seconds)}</td><td class="num">{row.entries}</td>'
-        f'<td class="nowrap">{markup.time_tag(row.received_at, "short")}</td><td class="nowrap">{latest}</td>'
+        f'<td class="nowrap">{markup.time_tag(row.received_at, "short")}{latest}</td>'
     )
 
 

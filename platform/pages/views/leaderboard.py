@@ -28,12 +28,15 @@ HEADS = (
     ("entrant", "Entrant", "stick entrant", ""),
     ("mean_rank", "⟨R⟩", "num", "mean rank over the datasets; the smallest leads"),
     ("mean_score", "⟨S⟩", "num", "mean score over the datasets, missing counted 0"),
-    ("scored", "Scored", "num", "datasets with a score"),
     ("time", "Time", "num", "wall time of all runs of the entry together"),
     ("entries", "Entries", "num", "accepted submissions in this phase"),
     ("received", "Entry of", "", "when the submission that counts was received"),
-    ("last", "Latest", "", "when the latest submission was received"),
 )
+# A second thing that a column says below the first: its key, heading and meaning.
+SECONDS = {
+    "mean_score": ("scored", "scored", "datasets with a score"),
+    "received": ("last", "latest", "when the latest submission was received"),
+}
 LEADING = 4  # heads before the datasets
 
 
@@ -48,6 +51,7 @@ class Head:
     metric: str
     wish: str
     aria: str
+    second: "Head | None" = None
 
 
 def shown_phase(request: HttpRequest, shown: frame.Frame) -> Phase | None:
@@ -67,12 +71,19 @@ def heads_of(columns: list[Column], order: Order, view: Look) -> list[Head]:
     plain = [(*head, "") for head in HEADS if view.shows(head[0])]
     heads = []
     for key, label, css, title, metric in (*plain[:LEADING], *datasets, *plain[LEADING:]):
-        is_sorted = key == order.key
-        falls = SORTS.get(key, ("", True))[1] != (is_sorted and order.is_reversed)
+        second = None
+        if key in SECONDS:
+            second = Head(*SECONDS[key][:2], "", SECONDS[key][2], "", _wish(SECONDS[key][0], order), "")
+        is_sorted = order.key == key or (second is not None and order.key == second.key)
+        falls = SORTS.get(order.key, ("", True))[1] != order.is_reversed
         aria = ("descending" if falls else "ascending") if is_sorted else ""
-        wish = f"-{key}" if is_sorted and not order.is_reversed else key
-        heads.append(Head(key, label, css, title, metric, wish, aria))
+        heads.append(Head(key, label, css, title, metric, _wish(key, order), aria, second))
     return heads
+
+
+def _wish(key: str, order: Order) -> str:
+    """What a click on a head sorts by: the other way round where it is sorted so already."""
+    return f"-{key}" if key == order.key and not order.is_reversed else key
 
 
 @never_cache

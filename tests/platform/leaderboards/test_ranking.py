@@ -109,6 +109,18 @@ def test_an_unranked_entry_stands_behind_the_ranked_one_of_its_mean_rank():
     ]
 
 
+def test_an_unranked_entry_between_two_scores_stands_between_their_places():
+    places = rank_entries(
+        entries([0.9, 0.9], [0.7, 0.9], [0.5, 0.1], [0.1, None], ranked=[True, False, True, False])
+    )
+    assert [(place.entrant_id, place.rank, place.task_ranks) for place in places] == [
+        (0, 1, (1, 1)),
+        (1, None, (1.5, 1)),
+        (2, 2, (2, 2)),
+        (3, None, (2.5, 3)),
+    ]
+
+
 rows_and_flags = st.integers(1, 4).flatmap(
     lambda tasks: st.lists(
         st.tuples(st.tuples(*[scores] * tasks), st.booleans(), st.integers(0, 3)), min_size=1, max_size=12
@@ -135,7 +147,9 @@ def test_ranking_in_arrays_gives_the_same_to_the_last_bit(made, tie_rule):
 
 def test_scores_a_hair_apart_share_a_rank_in_arrays_too():
     values = np.array([0.5, 0.5 + 1e-13, 0.4, 0.4 - 5e-13, np.nan])
-    assert dense_ranks(values, np.ones(5, dtype=bool)).tolist() == [1, 1, 2, 2, 3]
+    ranks, between = dense_ranks(values, np.ones(5, dtype=bool))
+    assert ranks.tolist() == [1, 1, 2, 2, 3]
+    assert not between.any()
 
 
 def test_a_board_without_entrants_is_no_error_in_arrays():
