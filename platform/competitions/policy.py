@@ -8,13 +8,12 @@ that was guessed names nothing that its sender may not use.
 import datetime as dt
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import JSONObject
 
 from accounts.models import User
 from accounts.refusals import Refused
@@ -119,31 +118,36 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     if not user.is_authenticated:
         competition = found.first()
         return None if competition is None else Viewer(user, competition)
-    own = {"competition": OuterRef("pk"), "user": user.pk}
-    role = Organizer.objects.filter(**own).values(
-        found=JSONObject(id="id", role="role", sees_hidden="sees_hidden")
-    )
-    wish = Participant.objects.filter(**own).values(found=JSONObject(id="id", state="state"))
     extra_time = given_to(user).filter(phase__round__competition=OuterRef("pk"))
-    competition = found.annotate(
-        own_role=Subquery(role[:1]), own_wish=Subquery(wish[:1]), extra_time=Exists(extra_time)
-    ).first()
+    own = {**_of_own(Organizer, user, OF_ROLE), **_of_own(Participant, user, OF_WISH)}
+    competition = found.annotate(extra_time=Exists(extra_time), **own).first()
     if competition is None:
         return None
     viewer = Viewer(user, competition)
-    viewer.role = _own(Organizer, competition.own_role, viewer)
-    viewer.participation = _own(Participant, competition.own_wish, viewer)
+    viewer.role = _own(Organizer, viewer, OF_ROLE)
+    viewer.participation = _own(Participant, viewer, OF_WISH)
     viewer.may_have_extra_time = competition.extra_time
     return viewer
 
 
-def _own(model: type[Found], values: dict[str, Any] | None, viewer: Viewer) -> Found | None:
-    """The person's row here from some of its values; the others are loaded when they are asked for."""
-    if values is None:
+OF_ROLE = ("id", "role", "sees_hidden")
+OF_WISH = ("id", "state")
+
+
+def _of_own(model: type[Model], user: Person, names: Iterable[str]) -> dict[str, Subquery]:
+    """Values of the person's row, to be read with the competition."""
+    rows = model._default_manager.filter(competition=OuterRef("pk"), user=user.pk)
+    return {f"own_{model._meta.model_name}_{name}": Subquery(rows.values(name)[:1]) for name in names}
+
+
+def _own(model: type[Found], viewer: Viewer, names: Iterable[str]) -> Found | None:
+    """The person's row from those values, if there is one; its others are loaded when they are asked for."""
+    values = {name: getattr(viewer.competition, f"own_{model._meta.model_name}_{name}") for name in names}
+    if values["id"] is None:
         return None
     known = {**values, "competition_id": viewer.competition.pk, "user_id": viewer.user.pk}
-    names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
-    return model.from_db(viewer.competition._state.db, names, [known[name] for name in names])
+    ordered = [field.attname for field in model._meta.concrete_fields if field.attname in known]
+    return model.from_db(viewer.competition._state.db, ordered, [known[name] for name in ordered])
 
 
 def given_to(user: Person) -> QuerySet[Extension]:
