@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.db.models import Count, Q
+
 from competitions.models import Phase, Task
 from submissions import making
 from submissions.dispatch import needs_of, refusal
@@ -137,22 +139,24 @@ def forecast_of(phase: Phase, now: dt.datetime) -> Forecast | None:
     """
     if not phase.is_blind or phase.parent is None:
         return None
+    made = Run.objects.filter(submission__phase=phase).exclude(submission__state=Submission.State.CANCELLED)
+    unfinished = Count("pk", filter=~Q(state__in=ENDED))
+    left = dict(made.order_by().values("task").annotate(left=unfinished).values_list("task", "left"))
+    if left and not any(left.values()):
+        return None
     tasks = making.tasks_of(phase)
     entries = _forward(phase.parent)
-    made = Run.objects.filter(submission__phase=phase).exclude(submission__state=Submission.State.CANCELLED)
-    if made.exists() and not made.exclude(state__in=ENDED).exists():
-        return None
+    with_code = sum(entry.has_code for entry in entries)
     share = _usual_share(phase.parent)
     loads = []
     for task in tasks:
+        count = left.get(task.pk, 0) if left else phase.repeats * with_code
         budget = task.budget()
-        left = made.filter(task=task).exclude(state__in=ENDED).count()
-        count = left if made.exists() else phase.repeats * sum(entry.has_code for entry in entries)
         loads.append(Load(task.name, count, budget.wall_seconds, share * budget.wall_seconds))
     return forecast(
         loads,
         entrants=len(entries),
-        without_code=sum(not entry.has_code for entry in entries),
+        without_code=len(entries) - with_code,
         workers=len(able_workers(phase, tasks)),
         begins=max(phase.opens_at, now),
         deadline=phase.closes_at,

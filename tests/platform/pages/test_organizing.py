@@ -220,3 +220,19 @@ def test_a_forecast_tells_whether_a_blind_phase_ends_in_time(clock):
     nobody = forecast([Load("a", 4, 1, 1)], entrants=4, without_code=0, workers=0, begins=begins, deadline=None)
     assert nobody.ends_at_most is None
     assert nobody.is_late_as_a_rule
+
+
+def test_more_people_and_submissions_cost_the_manage_page_no_more_queries(contest, olga):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    for name in ("alice", "bob"):
+        finish(enter(contest["Tweakathon[0]"], make.user(name)))
+    olga.get(url(contest, "manage/"))
+    with CaptureQueriesContext(connection) as few:
+        olga.get(url(contest, "manage/"))
+    for name in ("carol", "dan", "erin"):
+        enter(contest["Tweakathon[0]"], make.user(name))
+    with CaptureQueriesContext(connection) as many:
+        olga.get(url(contest, "manage/"))
+    assert len(many) <= len(few) + 2  # those of a queue that was empty before

@@ -173,5 +173,5 @@ def test_pages_of_submissions_ask_a_bounded_number_of_queries(world, django_asse
     with django_assert_max_num_queries(20):
         client.get(world.submission.get_absolute_url(), headers=HTMX)
     manager = world.client("organizer")
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(38):
         manager.get(world.url("manage/"))
