@@ -157,8 +157,8 @@ def test_an_unranked_row_knows_behind_which_place_it_stands(phase):
     made.entrant.save()
     assert [(row.entrant.name, row.rank, row.rank_above) for row in rows(phase)] == [
         ("alice", 1, 0),
+        ("olga", None, 1),
         ("bob", 2, 1),
-        ("olga", None, 2),
     ]
 
 
