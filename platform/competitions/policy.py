@@ -13,7 +13,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
 from accounts.refusals import Refused
@@ -53,9 +53,14 @@ class Viewer:
         return own_entrant(self.user, self.competition)
 
     @cached_property
-    def may_have_extra_time(self) -> bool:
-        """Whether somebody for whom the person speaks was ever given extra time here."""
-        return given_to(self.user).filter(phase__round__competition=self.competition).exists()
+    def entrant_id(self) -> int | None:
+        """The id of `entrant`."""
+        return self.entrant.pk if self.entrant else None
+
+    @cached_property
+    def had_extra_time(self) -> bool:
+        """Whether `entrant` was ever given extra time."""
+        return self.entrant is not None and self.entrant.extensions.exists()
 
     @property
     def is_superuser(self) -> bool:
@@ -118,15 +123,19 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     if not user.is_authenticated:
         competition = found.first()
         return None if competition is None else Viewer(user, competition)
-    extra_time = given_to(user).filter(phase__round__competition=OuterRef("pk"))
-    own = {**_of_own(Organizer, user, OF_ROLE), **_of_own(Participant, user, OF_WISH)}
-    competition = found.annotate(extra_time=Exists(extra_time), **own).first()
+    entrants = own_entrants(user).filter(competition=OuterRef("pk")).order_by(F("team").asc(nulls_last=True), "pk")
+    competition = found.annotate(
+        **_of_own(Organizer, user, OF_ROLE),
+        **_of_own(Participant, user, OF_WISH),
+        own_entrant_id=Subquery(entrants.values("pk")[:1]),
+        had_extra_time=Exists(Extension.objects.filter(entrant=OuterRef("own_entrant_id"))),
+    ).first()
     if competition is None:
         return None
     viewer = Viewer(user, competition)
     viewer.role = _own(Organizer, viewer, OF_ROLE)
     viewer.participation = _own(Participant, viewer, OF_WISH)
-    viewer.may_have_extra_time = competition.extra_time
+    viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
     return viewer
 
 
@@ -148,11 +157,6 @@ def _own(model: type[Found], viewer: Viewer, names: Iterable[str]) -> Found | No
     known = {**values, "competition_id": viewer.competition.pk, "user_id": viewer.user.pk}
     ordered = [field.attname for field in model._meta.concrete_fields if field.attname in known]
     return model.from_db(viewer.competition._state.db, ordered, [known[name] for name in ordered])
-
-
-def given_to(user: Person) -> QuerySet[Extension]:
-    """Extra time given to those for whom the person speaks."""
-    return Extension.objects.filter(entrant__in=own_entrants(user))
 
 
 EDITING = (Organizer.Role.OWNER, Organizer.Role.EDITOR)

@@ -35,6 +35,7 @@ from leaderboards.ranking import rank_entries, rank_table
 
 __all__ = ["board_part", "columns", "entries_that_count", "recomputed", "refresh", "refresh_now", "rows", "stored"]
 
+RANK = OF_RANK.index("rank")
 RECOMPUTED = tuple(name for name in (*OF_ENTRY, *OF_RANK) if name != "neutral_number")
 WRITE_RANKS = """
     UPDATE leaderboards_leaderboardrow
@@ -63,10 +64,10 @@ def columns(phase: Phase) -> list[str]:
     return [task.name for task in tasks]
 
 
-def refresh(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
+def refresh(phase: Phase, *, entrants: Collection[int] | None = None, renamed: bool = False) -> None:
     """Make the rows of a phase true after the entries of all, or of the given entrants, may have changed.
 
-    Call inside the transaction that changed them.
+    Call inside the transaction that changed them. `renamed` tells that what boards say of their names changed.
     """
     # The lock makes two refreshes follow each other: the later one sees the scores of both.
     # no_key: what only refers to the phase, such as a submission that is being received, need not wait for it.
@@ -84,10 +85,20 @@ def refresh(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
     if gone:
         LeaderboardRow.objects.filter(pk__in=gone).delete()
     for part, own in lines.items():
-        if own or part in boards:
-            board = boards.get(part) or Board(part=part)
-            board.phase = phase
+        board = boards.get(part) or Board(part=part)
+        board.phase = phase
+        if (own or part in boards) and (entrants is None or renamed or _differs(board, own)):
             _store(board, task_ids, list(own.values()))
+
+
+def _differs(board: Board, lines: Lines) -> bool:
+    """Whether somebody's entry, or who takes a place, is not as it was when the board was ranked last."""
+    if len(lines) != board.listed:
+        return True
+    return any(
+        line.row is not None or line.stored is None or line.ranked == (line.stored[RANK] is None)
+        for line in lines.values()
+    )
 
 
 def _keys(lines: dict[str, Lines]) -> set[int]:
@@ -95,10 +106,10 @@ def _keys(lines: dict[str, Lines]) -> set[int]:
     return {line.pk for own in lines.values() for line in own.values() if line.pk is not None}
 
 
-def refresh_now(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
+def refresh_now(phase: Phase, *, entrants: Collection[int] | None = None, renamed: bool = False) -> None:
     """Refresh outside any other transaction."""
     with transaction.atomic():
-        refresh(phase, entrants=entrants)
+        refresh(phase, entrants=entrants, renamed=renamed)
 
 
 def _needs_all(phase: Phase, boards: dict[str, Board], fresh: Iterable[Standing]) -> bool:

@@ -96,7 +96,7 @@ def _blank(value: object) -> object:
 
 def _fields(look: Look, row: LeaderboardRow) -> dict[str, Any]:
     """What both forms say of a row beside its scores; None for what gives a name away on an anonymous board."""
-    is_named = not look.is_anonymous or bool(getattr(row, "is_own", False))
+    is_named = not look.is_anonymous or look.is_own(row)
     return {
         "status": status(row.entrant),
         "entries": row.entries if is_named else None,

@@ -1,5 +1,6 @@
 """The rows of a board while they are brought up to date: light lines for all, whole rows for who changed."""
 
+import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -76,29 +77,37 @@ def stored_lines(phase: Phase) -> dict[str, Lines]:
     """The stored rows of both parts, without what only pages need: one query."""
     lines: dict[str, Lines] = {part: {} for part in PARTS}
     found = live_rows(phase).annotate(
-        scores_text=Cast("scores", TextField()), ranks_text=Cast("task_ranks", TextField())
+        scores_text=Cast("scores", TextField()),
+        ranks_text=Cast("task_ranks", TextField()),
+        received_text=Cast("received_at", TextField()),
     )
     read = list(
         found.values_list(
-            "scores_text", "pk", "board__part", "entrant_id", "entrant__name", "received_at",
+            "scores_text", "pk", "board__part", "entrant_id", "entrant__name", "received_text",
             "entrant__is_baseline", "entrant__held_a_role", "neutral_number", *OF_RANK[:-1], "ranks_text",
         )
     )  # fmt: skip
     # One text for all: a thousand small ones take ten times as long to read.
     all_scores = json.loads(f"[{','.join(row[0] for row in read)}]")
     for scores, row in zip(all_scores, read, strict=True):
-        _, pk, part, entrant, name, received_at, is_baseline, held_a_role, number, *ranks = row
+        _, pk, part, entrant, name, received, is_baseline, held_a_role, number, *ranks = row
         lines[part][entrant] = Line(
             entrant_id=entrant,
             name=name,
             scores=scores,
-            received=received_at.timestamp(),
+            received=_timestamp(received),
             ranked=takes_a_place(phase, is_baseline=is_baseline, held_a_role=held_a_role),
             number=number,
             pk=pk,
             stored=tuple(ranks),
         )
     return lines
+
+
+def _timestamp(text: str) -> float:
+    """Seconds since 1970 of a moment as the databases write it: in UTC, on SQLite without saying so."""
+    moment = dt.datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp()
 
 
 def take_in(

@@ -4,14 +4,14 @@ Pages, exports and histories read here, so that they cannot differ in what they 
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BooleanField, Case, Count, Exists, F, OrderBy, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Count, Exists, F, OrderBy, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 
-from competitions.models import Entrant, Phase
+from competitions.models import Phase
 from leaderboards.entries import board_part, name_key
 from leaderboards.lines import score_key
 from leaderboards.models import Board, LeaderboardRow
@@ -30,7 +30,7 @@ OF_ROW = (
 )  # fmt: skip
 OF_OTHERS = (
     "entrant__name", "entrant__is_baseline", "entrant__held_a_role", "submission__number", "submission__arrival",
-    "board__part", "board__ranked", "board__notes", "board__made_at",
+    "board__part", "board__ranked", "board__listed", "board__notes", "board__made_at",
 )  # fmt: skip
 # Keys of columns, with the field they sort by and whether the largest comes first.
 SORTS: dict[str, tuple[str, bool]] = {
@@ -62,21 +62,23 @@ class Look:
     is_frozen: bool
     is_anonymous: bool
     is_public: bool
-    own: QuerySet[Entrant]
+    own: frozenset[int]
 
     @property
     def rows(self) -> QuerySet[LeaderboardRow]:
-        """All rows by place, with `is_own`."""
+        """All rows by place."""
         found = LeaderboardRow.objects.filter(
             board__phase=self.phase, board__part=self.part or "", board__is_frozen=self.is_frozen
         )
-        own = Case(When(entrant__in=self.own, then=True), default=False, output_field=BooleanField())
-        loaded = found.annotate(is_own=own).select_related("entrant", "submission", "board")
-        return loaded.only(*OF_ROW, *OF_OTHERS)
+        return found.select_related("entrant", "submission", "board").only(*OF_ROW, *OF_OTHERS)
+
+    def is_own(self, row: LeaderboardRow) -> bool:
+        """Whether the viewer speaks for its entrant."""
+        return row.entrant_id in self.own
 
     def name(self, row: LeaderboardRow) -> str:
         """The entrant's name, or the neutral one where names are not shown."""
-        if self.is_anonymous and not getattr(row, "is_own", False):
+        if self.is_anonymous and not self.is_own(row):
             return neutral_name(row.neutral_number)
         return row.entrant.name
 
@@ -89,9 +91,7 @@ class Look:
         return not (self.is_anonymous and column in NAMES_ITS_ENTRANT)
 
 
-def look_at(
-    phase: Phase, now: dt.datetime, *, sees_hidden: bool, own: QuerySet[Entrant] | None = None, part: str = ""
-) -> Look:
+def look_at(phase: Phase, now: dt.datetime, *, sees_hidden: bool, own: Iterable[int] = (), part: str = "") -> Look:
     """The board of a phase for one viewer; `part` is the wished one, else what everybody sees, or what decides."""
     public = phase.public_part(now)
     parts = visible_parts(phase, sees_hidden=sees_hidden, now=now)
@@ -108,7 +108,7 @@ def look_at(
         is_public=chosen is not None
         and phase.board == Phase.Board.SHOWN
         and chosen in visible_parts(phase, sees_hidden=False, now=now),
-        own=Entrant.objects.none() if own is None else own,
+        own=frozenset(own),
     )
 
 
@@ -190,29 +190,34 @@ class Slice:
 
 def page_of(look: Look, *, order: Order, task_ids: Sequence[int], number: int = 1, search: str = "") -> Slice:
     """One page of a board and the viewer's own rows: one query."""
-    rows = look.rows
-    wanted = searched(rows, look, search)
-    by = ordering(order, look, task_ids)
     number = min(max(number, 1), MOST_PAGES)
     start = (number - 1) * PER_PAGE
-    on_page = Q(pk__in=wanted.order_by(*by).values("pk")[start : start + PER_PAGE])
-    counted = wanted.order_by().values("board").annotate(count=Count("pk")).values("count")
-    found = list(
-        rows.annotate(
-            on_page=Case(When(on_page, then=True), default=False, output_field=BooleanField()),
-            total=Subquery(counted),
-        )
-        .filter(Q(on_page=True) | Q(is_own=True))
-        .order_by(*by)
-    )
-    total = (found[0].total or 0) if found else 0
-    return Slice(
-        rows=[row for row in found if row.on_page],
-        elsewhere=[row for row in found if not row.on_page],
-        number=number,
-        pages=max(1, -(-total // PER_PAGE)),
-        total=total,
-    )
+    rows, by = look.rows, ordering(order, look, task_ids)
+    wanted = searched(rows, look, search)
+    if wanted is rows and order == Order():
+        on_page = Q(position__gt=start, position__lte=start + PER_PAGE)
+    else:
+        on_page = Q(pk__in=wanted.order_by(*by).values("pk")[start : start + PER_PAGE])
+    if wanted is not rows:
+        counted = wanted.order_by().values("board").annotate(count=Count("pk")).values("count")
+        rows = rows.annotate(found=Subquery(counted))
+    found = list(rows.filter(on_page | Q(entrant__in=look.own)).order_by(*by))
+    total = 0
+    if found:
+        total = getattr(found[0], "found", found[0].board.listed) or 0
+    on, elsewhere = _parted(found, look, min(PER_PAGE, max(0, total - start)))
+    return Slice(on, elsewhere, number, max(1, -(-total // PER_PAGE)), total)
+
+
+def _parted(
+    found: list[LeaderboardRow], look: Look, size: int
+) -> tuple[list[LeaderboardRow], list[LeaderboardRow]]:
+    """The rows of a page of so many, and the viewer's own beside it, which stand at the ends."""
+    on, elsewhere = list(found), []
+    while len(on) > size:
+        at_end = 0 if look.is_own(on[0]) else -1
+        elsewhere.append(on.pop(at_end))
+    return on, elsewhere
 
 
 def searched(rows: QuerySet[LeaderboardRow], look: Look, text: str) -> QuerySet[LeaderboardRow]:
@@ -223,7 +228,7 @@ def searched(rows: QuerySet[LeaderboardRow], look: Look, text: str) -> QuerySet[
     if not look.is_anonymous:
         return rows.filter(name_key__contains=wish)
     number = wish.removeprefix("entrant").strip()
-    own = Q(is_own=True, name_key__contains=wish)
+    own = Q(entrant__in=look.own, name_key__contains=wish)
     return (
         rows.filter(Q(neutral_number=int(number)) | own)
         if number.isdecimal() and len(number) < 9

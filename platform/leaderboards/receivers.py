@@ -77,4 +77,4 @@ def entrant_edited(instance: Entrant, created: bool, raw: bool = False, **kwargs
     LeaderboardRow.objects.filter(entrant=instance, board__is_frozen=True).update(name_key=name_key(instance.name))
     on_it = Q(boards__rows__entrant=instance, boards__is_frozen=False)
     for phase in Phase.objects.filter(on_it).distinct():
-        board.refresh_now(phase, entrants=[instance.pk])
+        board.refresh_now(phase, entrants=[instance.pk], renamed=True)

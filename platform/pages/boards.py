@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import OuterRef, Q, Subquery
 
-from competitions import policy
 from competitions.lifecycle import revealed_tasks
 from competitions.models import Phase, Round, Task
 from datasets.models import DatasetVersion
@@ -45,7 +44,7 @@ class ShownRow:
 
 def look(shown: frame.Frame, phase: Phase, part: str = "") -> Look:
     """The board of a phase for the person who asks."""
-    own = policy.own_entrants(shown.request.user)
+    own = [shown.viewer.entrant_id] if shown.viewer.entrant_id is not None else []
     return look_at(phase, shown.now, sees_hidden=shown.sees_hidden, own=own, part=part)
 
 
@@ -75,7 +74,7 @@ def columns_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[Col
 
 def shown_row(row: LeaderboardRow, board: Look) -> ShownRow:
     """A row with its name, marks and place in words."""
-    is_own = bool(getattr(row, "is_own", False))
+    is_own = board.is_own(row)
     return ShownRow(
         row=row,
         name=board.name(row),

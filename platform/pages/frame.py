@@ -52,7 +52,7 @@ class Frame:
     def submit_phases(self) -> list[Phase]:
         """The phases that take submissions of this person now, also in extra time that was given to them."""
         extended = set()
-        if self.viewer.may_have_extra_time and self.viewer.entrant is not None:
+        if self.viewer.had_extra_time and self.viewer.entrant is not None:
             given = self.viewer.entrant.extensions.filter(closes_at__gt=self.now)
             extended = set(given.values_list("phase", flat=True))
         return [

@@ -13,7 +13,6 @@ from django.views.decorators.vary import vary_on_headers
 from competitions.models import Phase
 from leaderboards import export, reading, rules
 from leaderboards.history import has_history, history_of
-from leaderboards.models import LeaderboardRow
 from leaderboards.reading import SORTS, Look, Order
 from pages import boards, frame, rank_plot
 from pages.boards import Column
@@ -226,14 +225,8 @@ def leaderboard_history(request: HttpRequest, slug: str) -> HttpResponse:
     if phase is not None:
         view = boards.look(shown, phase)
         if has_history(view):
-            rows = {row.entrant_id: row for row in _known(view)}
-            own = [entrant for entrant, row in rows.items() if getattr(row, "is_own", False)]
-            history = history_of(view, own)
-            names = {entrant: view.name(row) for entrant, row in rows.items()}
-            context |= rank_plot.context(history, names, own, shown.now)
+            history = history_of(view, view.own)
+            known = view.rows.filter(entrant__in=[path.entrant_id for path in history.paths])
+            names = {row.entrant_id: view.name(row) for row in known}
+            context |= rank_plot.context(history, names, view.own, shown.now)
     return render(request, "leaderboards/history.html", shown.context("leaderboard", **context))
-
-
-def _known(view: Look) -> list[LeaderboardRow]:
-    """The rows whose names a history may need: who leads now, and the viewer's own."""
-    return list(view.rows.filter(rank__isnull=False))

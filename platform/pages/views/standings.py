@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from competitions import policy
 from competitions.models import Entrant, Phase, Round
 from leaderboards import export
 from leaderboards.reading import PER_PAGE, Look
@@ -40,7 +39,7 @@ def scope_of(request: HttpRequest, shown: frame.Frame) -> Scope | None:
 def page(request: HttpRequest, shown: frame.Frame, scope: Scope) -> HttpResponse:
     """The page of a round or of the series."""
     looks, places = _places(shown, scope)
-    own = set(policy.own_entrants(request.user).filter(competition=shown.competition).values_list("pk", flat=True))
+    own = {shown.viewer.entrant_id}
     pages = max(1, -(-len(places) // PER_PAGE))
     wish = request.GET.get("page", "")
     number = min(int(wish), pages) if wish.isdecimal() and 0 < len(wish) < 9 and int(wish) else 1
