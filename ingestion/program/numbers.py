@@ -59,11 +59,15 @@ class Numbers(NamedTuple):
 
 
 class _Tokens(NamedTuple):
-    """Positions (uint64) in the padded piece where tokens start and end, and their dots where they are known."""
+    """Positions (uint64) in the padded piece where tokens start and end, and where their dots are.
+
+    `owners` says to which token each dot belongs; it is None where each token has one, in order.
+    """
 
     starts: Any
     ends: Any
     dots: Any
+    owners: Any
 
 
 class Converter:
@@ -80,30 +84,33 @@ class Converter:
 
     def dense(self, piece: bytes) -> Numbers | None:
         """Numbers between blanks; None where one of the tokens is no number."""
-        tokens = self._tokens(*self._edges_and_dots(piece))
+        tokens = self._tokens(*self._cut(piece, colons=False))
         values = self._floats(tokens)
         return None if values is None else Numbers(values, self._newlines(tokens.starts))
 
     def sparse(self, piece: bytes) -> Numbers | None:
         """`index:value` entries; None where anything is written otherwise than in the common way."""
-        edges = np.flatnonzero(self._marks(piece, colons=True))
-        if edges.size % 4 or 4 * self._colons != edges.size:
+        starts, ends, dots, owners = self._cut(piece, colons=True)
+        if starts.size % 2 or 2 * self._colons != starts.size:
             return None
         # The byte behind each index is its colon, and the value begins right behind that.
-        if not bool((self._raw.take(edges[1::4]) == _COLON).all() and (edges[2::4] == edges[1::4] + 1).all()):
+        if not bool((self._raw.take(ends[0::2]) == _COLON).all() and (starts[1::2] == ends[0::2] + 1).all()):
             return None
-        tokens = self._tokens(edges[0::4], edges[1::4])
+        if owners is None or not bool((owners & 1).all()):
+            if dots.size:
+                return None  # a dot in an index
+            owners = dots
+        tokens = self._tokens(starts[0::2], ends[0::2], dots, owners)
         newlines = self._newlines(tokens.starts)
         indices = self._indices(tokens)
         if indices is None:
             return None
-        values = self._floats(self._tokens(edges[2::4], edges[3::4]))
+        values = self._floats(self._tokens(starts[1::2], ends[1::2], dots, owners >> 1))
         return None if values is None else Numbers(values, newlines, indices)
 
     def sparse_binary(self, piece: bytes) -> Numbers | None:
         """Indices alone, each with the value 1; None as above."""
-        edges = np.flatnonzero(self._marks(piece, colons=False))
-        tokens = self._tokens(edges[0::2], edges[1::2])
+        tokens = self._tokens(*self._cut(piece, colons=False))
         indices = self._indices(tokens)
         return None if indices is None else Numbers(np.ones(indices.size), self._newlines(tokens.starts), indices)
 
@@ -138,21 +145,30 @@ class Converter:
         np.not_equal(is_space[1:], is_space[:-1], out=marks[1:])
         return marks
 
-    def _edges_and_dots(self, piece: bytes) -> tuple[Any, Any, Any]:
-        """Where tokens start, where they end, and their dots, if each has one; None for the dots otherwise."""
-        marks = self._marks(piece, colons=False)
-        if b"." in piece:
-            is_dot = np.equal(self._raw, _DOT, out=self._room("is dot", marks.size, bool))
-            if 2 * int(np.count_nonzero(is_dot)) == int(np.count_nonzero(marks)):
-                # Looking for all three at once takes half the time, which is much of the whole.
-                found = np.flatnonzero(np.logical_or(marks, is_dot, out=is_dot))
-                if found.size % 3 == 0 and bool((self._raw.take(found[1::3]) == _DOT).all()):
-                    return found[0::3], found[2::3], found[1::3]
-        edges = np.flatnonzero(marks)
-        return edges[0::2], edges[1::2], None
+    def _cut(self, piece: bytes, *, colons: bool) -> tuple[Any, Any, Any, Any]:
+        """Where tokens start, where they end, their dots, and the token of each dot as in `_Tokens`."""
+        marks = self._marks(piece, colons=colons)
+        if b"." not in piece:
+            edges = np.flatnonzero(marks)
+            return edges[0::2], edges[1::2], edges[:0], edges[:0]
+        # Looking for edges and dots at once takes half the time, and the looking is much of the whole.
+        is_dot = np.equal(self._raw, _DOT, out=self._room("is dot", marks.size, bool))
+        found = np.flatnonzero(np.logical_or(marks, is_dot, out=self._room("either", marks.size, bool)))
+        edge_count, dot_count = int(np.count_nonzero(marks)), int(np.count_nonzero(is_dot))
+        is_regular = not colons and found.size == 3 * dot_count and edge_count == 2 * dot_count
+        if is_regular and bool((self._raw.take(found[1::3]) == _DOT).all()):
+            return found[0::3], found[2::3], found[1::3], None
+        if found.size != edge_count + dot_count:  # one of the tokens begins with its dot
+            both, places = np.flatnonzero(marks), np.flatnonzero(is_dot)
+            return both[0::2], both[1::2], places, (np.searchsorted(both, places, side="right") - 1) >> 1
+        here = is_dot.take(found)
+        places = np.flatnonzero(here)
+        both = found[~here]
+        owners = (places - np.arange(1, dot_count + 1)) >> 1  # half the edges before each dot
+        return both[0::2], both[1::2], found[places], owners
 
-    def _tokens(self, starts: Any, ends: Any, dots: Any = None) -> _Tokens:
-        tokens = _Tokens(self._room("starts", starts.size), self._room("ends", starts.size), dots)
+    def _tokens(self, starts: Any, ends: Any, dots: Any, owners: Any) -> _Tokens:
+        tokens = _Tokens(self._room("starts", starts.size), self._room("ends", starts.size), dots, owners)
         tokens.starts[:] = starts
         tokens.ends[:] = ends
         return tokens
@@ -175,20 +191,8 @@ class Converter:
             return np.array(sorted(few), dtype=np.uint64)
         found = np.equal(self._raw, letters[0][0], out=self._room("marks", self._raw.size, bool))
         for letter in letters[1:]:
-            found |= self._raw == letter[0]
+            found |= np.equal(self._raw, letter[0], out=self._room("either", self._raw.size, bool))
         return np.flatnonzero(found).astype(np.uint64, copy=False)
-
-    def _lower_to(self, found: Any, tokens: _Tokens, positions: Any) -> None:
-        """Lower each of `positions` to what was found in its token, if that is before it.
-
-        Where there is more than one in a token, the last one counts; the others turn out to be no digits.
-        """
-        owners = np.searchsorted(tokens.starts, found, side="right") - 1
-        inside = owners >= 0
-        owners, found = owners[inside], found[inside]
-        inside = found < tokens.ends[owners]
-        owners, found = owners[inside], found[inside]
-        positions[owners] = np.minimum(positions[owners], found)
 
     # Converting ---------------------------------------------------------------------------------------------
 
@@ -213,13 +217,9 @@ class Converter:
         is_negative = np.equal(first, _MINUS, out=self._room("is negative", count, bool))
         is_signed = np.equal(first, _PLUS, out=self._room("is signed", count, bool))
         np.add(tokens.starts, np.logical_or(is_signed, is_negative, out=is_signed), out=starts, casting="unsafe")
-        ends, rows, exponents = self._exponents(tokens, strange)
+        ends, powers = self._exponents(tokens, strange)
         digits, decimals = self._all_digits(tokens, starts, ends, strange)
-        values = self._scaled(digits, decimals, strange)
-        if rows.size:
-            exponents -= _signed(decimals[rows]) if decimals is not None else 0
-            values[rows], doubtful = _times_powers(digits[rows], exponents)
-            strange[rows] |= doubtful
+        values = self._scaled(digits, decimals, powers, strange)
         signs = np.multiply(is_negative, _SIGN, out=self._room("places", count), casting="unsafe")
         values.view(np.uint64)[:] |= signs
         return self._with_others(tokens, values, np.flatnonzero(strange))
@@ -229,40 +229,49 @@ class Converter:
         room.fill(0)
         return room
 
-    def _exponents(self, tokens: _Tokens, strange: Any) -> tuple[Any, Any, Any]:
-        """(where the digits of each token end, which tokens have a power of ten, that power of them as int64)."""
-        nothing = np.empty(0, dtype=np.int64)
+    def _exponents(self, tokens: _Tokens, strange: Any) -> tuple[Any, Any | None]:
+        """(where the digits of each token end, its power of ten as int64, or None where no token has one)."""
         places = self._places(b"e", b"E")
         if not places.size:
-            return tokens.ends, nothing, nothing
-        ends = self._room("mantissa ends", tokens.ends.size)
-        ends[:] = tokens.ends
-        self._lower_to(places, tokens, ends)
-        rows = np.flatnonzero(ends < tokens.ends)
-        behind = tokens.ends[rows]
-        signs = self._raw.take(_signed(ends[rows] + _ONE))
-        lengths = _signed(behind - ends[rows] - _ONE) - ((signs == _MINUS) | (signs == _PLUS))
-        numbers, wrong = np.empty_like(behind), np.zeros_like(behind)
+            return tokens.ends, None
+        count = tokens.ends.size
+        powers = _signed(self._cleared("exponents", count))
+        if places.size == count and bool(((tokens.starts <= places) & (places < tokens.ends)).all()):
+            ends, rows = places, slice(None)
+        else:
+            # Where there is more than one in a token, the last one counts; others turn out to be no digits.
+            owners = np.searchsorted(tokens.starts, places, side="right") - 1
+            inside = (owners >= 0) & (places < tokens.ends.take(owners, mode="clip"))
+            rows = owners[inside]
+            ends = self._room("mantissa ends", count)
+            ends[:] = tokens.ends
+            ends[rows] = places[inside]
+        behind, marks = tokens.ends[rows], ends[rows]
+        signs = self._raw.take(_signed(marks) + 1)
+        lengths = _signed(behind - marks) - 1 - ((signs == _MINUS) | (signs == _PLUS))
+        numbers, wrong = self._room("exponent", behind.size), self._cleared("wrong", behind.size)
         self._digits(behind, np.clip(lengths, 0, 8).view(np.uint64), numbers, wrong)
         strange[rows] |= wrong | ((lengths < 1) | (lengths > 8))
-        return ends, rows, np.where(signs == _MINUS, -1, 1) * _signed(numbers)
+        np.negative(_signed(numbers), out=_signed(numbers), where=signs == _MINUS)
+        powers[rows] = _signed(numbers)
+        return ends, powers
 
     def _all_digits(self, tokens: _Tokens, starts: Any, ends: Any, strange: Any) -> tuple[Any, Any | None]:
         """(all digits of each token as one number, how many of them stand behind a dot, or None without dots)."""
         count = starts.size
         lengths, whole = self._room("lengths", count), self._room("whole", count)
-        if b"." not in self._piece:
+        if not tokens.dots.size:
             np.subtract(ends, starts, out=lengths)
             strange |= _signed(lengths) < 1
             self._long_digits(ends, lengths, whole, strange)
             return whole, None
         dots, decimals = self._room("dots", count), self._room("decimals", count)
         fraction = self._room("fraction", count)
-        if tokens.dots is None:
-            dots[:] = ends
-            self._lower_to(self._places(b"."), tokens, dots)
-        else:
+        if tokens.owners is None:
             np.minimum(_signed(ends), tokens.dots, out=_signed(dots))
+        else:
+            dots[:] = ends
+            _signed(dots)[tokens.owners] = np.minimum(_signed(ends)[tokens.owners], tokens.dots)
         np.subtract(dots, starts, out=lengths)
         if bool((_signed(lengths) < 0).any()):  # a sign alone before an exponent
             strange |= _signed(lengths) < 0
@@ -297,10 +306,15 @@ class Converter:
             if longest <= done:
                 break
             rows: Any = slice(None) if int(lengths.min()) > done else np.flatnonzero(lengths > done)
-            rest = lengths[rows] - done
+            behind, rest = self._room("behind", count), self._room("rest", count)
+            if isinstance(rows, slice):
+                np.subtract(ends, done, out=behind)
+                np.subtract(lengths, done, out=rest)
+            else:
+                behind, rest = ends[rows] - done, lengths[rows] - done
             np.minimum(rest, _BYTE, out=rest)
             higher, wrong = self._room("higher", rest.size), self._cleared("wrong", rest.size)
-            self._digits(ends[rows] - done, rest, higher, wrong)
+            self._digits(behind, rest, higher, wrong)
             if done == _TWO_BYTES:
                 wrong |= higher > _MOST_THIRD
             higher *= _POWERS_OF_TEN[int(done)]
@@ -352,26 +366,38 @@ class Converter:
         numbers += pairs
         numbers >>= _FOUR_BYTES
 
-    def _scaled(self, digits: Any, decimals: Any | None, strange: Any) -> Any:
+    def _scaled(self, digits: Any, decimals: Any | None, powers: Any | None, strange: Any) -> Any:
+        """The digits times their power of ten; where the last bit is in doubt, `strange` is set."""
+        if powers is None:
+            # A whole number is rounded once as it is.
+            return digits.astype(np.float64) if decimals is None else self._with_dots(digits, decimals, strange)
+        if decimals is not None:
+            powers -= _signed(decimals)
+        rows = np.flatnonzero(powers > 0)
+        decimals = np.maximum(-powers, 0).view(np.uint64)
+        values = self._with_dots(digits, decimals, strange)
+        if rows.size:
+            values[rows], doubtful = _times_powers(digits[rows], powers[rows])
+            strange[rows] |= doubtful
+        return values
+
+    def _with_dots(self, digits: Any, decimals: Any, strange: Any) -> Any:
         """The digits with their dots put in; where the last bit is in doubt, `strange` is set."""
-        count = digits.size
-        values = digits.astype(np.float64)
-        if decimals is None:
-            return values  # a whole number is rounded once as it is
+        rows = np.empty(0, dtype=np.int64)
         if int(digits.max()) >= int(_EXACT_INTEGERS) or int(decimals.max()) >= _EXACT_POWERS.size:
-            is_hard = (digits >= _EXACT_INTEGERS) | (decimals >= _U(_EXACT_POWERS.size))
-            rows: Any = np.flatnonzero(is_hard)
-        else:
-            rows = np.empty(0, dtype=np.int64)
-        if rows.size < count // 2:
-            powers = self._room("powers", count, np.float64)
-            values /= _EXACT_POWERS.take(_signed(decimals), out=powers, mode="clip")
-        else:
-            rows = slice(None)
-        if not isinstance(rows, slice) and not rows.size:
-            return values
-        values[rows], doubtful = self._divided(digits[rows], decimals[rows])
-        strange[rows] |= doubtful
+            is_hard = digits >= _EXACT_INTEGERS
+            is_hard |= decimals >= _U(_EXACT_POWERS.size)
+            if 2 * int(np.count_nonzero(is_hard)) > digits.size:
+                values, doubtful = self._divided(digits, decimals)
+                strange |= doubtful
+                return values
+            rows = np.flatnonzero(is_hard)
+        values = digits.astype(np.float64)
+        room = self._room("powers", digits.size, np.float64)
+        values /= _EXACT_POWERS.take(_signed(decimals), out=room, mode="clip")
+        if rows.size:
+            values[rows], doubtful = self._divided(digits[rows], decimals[rows])
+            strange[rows] |= doubtful
         return values
 
     def _divided(self, digits: Any, decimals: Any) -> tuple[Any, Any]:

@@ -110,7 +110,7 @@ class Growing:
         """Put values behind those that are there."""
         needed = self.size + len(values)
         if needed > self._array.size:
-            self._array.resize(needed + needed // 8, refcheck=False)
+            self._array.resize(needed + needed // 16, refcheck=False)
         self._array[self.size : needed] = values
         self.size = needed
 
