@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
+from leaderboards import board
 from pages import own
 from submissions.models import Run, RunState, Submission
 from tests.platform import factories as make
@@ -143,6 +144,14 @@ def test_what_counts_here_is_what_counts_on_the_board(world):
     standing = {submission.pk for submission in entries_that_count(world.phase).values()}
     entrants = world.contest.entrants.values_list("pk", flat=True)
     assert own.counting([world.phase.pk], entrants) == standing
+
+
+def test_where_the_best_counts_the_list_says_what_the_board_says(world):
+    world.phase.counts = "best"
+    world.phase.save()
+    scored(world.phase, world.people["other"], 0.1)
+    board.refresh_now(world.phase)
+    assert own.counting([world.phase.pk], [world.finished.entrant_id]) == {world.finished.pk}
 
 
 def test_cancelling_ends_what_waits(world):
