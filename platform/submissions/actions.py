@@ -146,7 +146,8 @@ def cancel(submission: Submission, *, by: User) -> Submission:
     if not policy.may_cancel(by, submission):
         raise Refused("Only its entrant or an organizer may cancel a submission.", status=403)
     with transaction.atomic():
-        runs = list(submission.runs.select_for_update(no_key=True))
+        # Not through the submission: its page loads the runs with more, which a lock cannot take in.
+        runs = list(Run.objects.filter(submission=submission).select_for_update(no_key=True))
         if all(run.has_ended for run in runs):
             raise Refused("This submission has ended already.", status=409)
         if submission.origin is not None:
