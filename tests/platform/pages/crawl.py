@@ -75,7 +75,7 @@ def addresses(world) -> list[str]:
             if address.endswith("/log/"):
                 found.append(address + "?download=1")
     for model in admin.site._registry:
-        for entry in model._default_manager.all()[:2]:
+        for entry in model._default_manager.order_by("-pk")[:2]:
             found.append(f"/admin/{model._meta.app_label}/{model._meta.model_name}/{entry.pk}/change/")
     return list(dict.fromkeys(found))
 
