@@ -57,9 +57,8 @@ def _candidates(version: str) -> Iterator[Path]:
             # A stand-in that chooses among versions may refuse; the versions themselves lie near it.
             yield from sorted(folder.parent.glob(f"versions/*/bin/{name}"), reverse=True)
     yield from sorted(Path(sys.base_prefix).parent.glob(f"*/bin/{name}"), reverse=True)
-    # The usual place of pyenv's versions, for whoever has them without its shims on the PATH.
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    yield from sorted(pyenv.glob(f"versions/*/bin/{name}"), reverse=True)
+    # Versions that lie in a home, for whoever has them without their stand-ins on the PATH.
+    yield from sorted(Path.home().glob(f".*/versions/*/bin/{name}"), reverse=True)
 
 
 def _ask(interpreter: Path) -> MachinePython | None:
