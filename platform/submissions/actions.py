@@ -19,7 +19,7 @@ from competitions import policy as competition_policy
 from competitions.models import Entrant, Phase, Task
 from submissions import dispatch, making, policy
 from submissions.intake import AtTheDoor, examined
-from submissions.models import Prediction, RunState, Submission
+from submissions.models import Prediction, Run, RunState, Submission
 from submissions.models.runs import AT_WORKER
 from submissions.models.submission import quota_left
 from submissions.models.worker import code_runs_unconfined
