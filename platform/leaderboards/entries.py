@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 
 from competitions.models import Entrant, Phase
-from submissions.models import Run, Score, Submission
+from submissions.models import Run, RunState, Score, Submission
 from submissions.public import coarse_seconds, public_score
-from submissions.standing import public_scores, runs_by_task, standing_score, standing_submission
+from submissions.standing import StandingScore, public_scores, runs_by_task, standing_score, standing_submission
 
 PARTS = (Phase.Part.VALID, Phase.Part.TEST)
 AT_ONCE = 300  # entrants loaded together: bounds memory and the number of parameters of a query
@@ -120,15 +120,13 @@ def _runs(chosen: QuerySet[Run]) -> dict[int, Runs]:
 
 def _cell(phase: Phase, runs: list[Run], part: str) -> dict[str, Any]:
     found = standing_score(runs, part)
-    waiting = next((run for run in runs if not run.has_ended), None)
     shown = None if found is None else public_score(found.score, phase)
-    state = found.run.state if found else waiting.state if waiting else runs[0].state if runs else "missing"
     cell: dict[str, Any] = {
         "task": runs[0].dataset_name if runs else "",
         "value": shown.value if shown else None,
         "text": shown.text if shown else "missing",
         "stderr": shown.stderr if shown else None,
-        "state": str(state),
+        "state": _state(found, runs),
     }
     if found is not None and found.runs > 1:
         digits = phase.score_digits
@@ -139,6 +137,15 @@ def _cell(phase: Phase, runs: list[Run], part: str) -> dict[str, Any]:
             "runs": found.runs,
         }
     return cell
+
+
+def _state(found: StandingScore | None, runs: list[Run]) -> str:
+    """What a cell says of the runs behind it; boards do not follow the steps between waiting and the end."""
+    if found is not None:
+        return str(RunState.FINISHED)
+    if any(not run.has_ended for run in runs):
+        return "waiting"
+    return str(runs[0].state) if runs else "missing"
 
 
 def _seconds(phase: Phase, runs: Runs) -> float | None:

@@ -312,6 +312,17 @@ def test_after_whatever_happens_each_row_is_its_recomputation(phase, seed):
         assert is_exact(phase)
 
 
+@pytest.mark.parametrize("state", ["queued", "claimed", "running", "collected", "scoring"])
+def test_rows_are_exact_at_every_step_of_a_run_whose_old_score_stands_and_of_one_that_has_none(phase, state):
+    alice = entry(phase, "alice", 0.5, 0.6)
+    bob = make.submission(phase, make.user("bob"))
+    make.score(bob.runs.first(), 0.4)
+    told(bob)
+    Run.objects.filter(pk__in=[alice.runs.first().pk, bob.runs.last().pk]).update(state=state)
+    assert is_exact(phase)
+    assert [cell["state"] for row in rows(phase) for cell in row.stored_cells] == [*["finished"] * 3, "waiting"]
+
+
 def test_deleting_an_entrant_moves_up_those_behind(phase):
     entry(phase, "alice", 0.5, 0.5)
     gone = entry(phase, "bob", 0.9, 0.9)
