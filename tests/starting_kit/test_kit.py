@@ -26,6 +26,10 @@ def kit(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=1800)
 
 
+# These programs end by themselves; a machine that is busy with something else must not stop them.
+PATIENT = ("--wall-seconds", "600")
+
+
 def fields(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     found = json.loads(done.stdout.splitlines()[-1])
     assert isinstance(found, dict)
@@ -50,7 +54,7 @@ class Model:
 
 
 def test_run_scores_every_part_of_the_sample_data_with_errors(tmp_path: Path) -> None:
-    done = kit("run", "--submission", LINEAR, "--json", cwd=tmp_path)
+    done = kit("run", "--submission", LINEAR, "--json", *PATIENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "has all rights of your user" in done.stderr
     runs = {one["dataset"]: one for one in fields(done)["runs"]}
@@ -64,7 +68,7 @@ def test_run_scores_every_part_of_the_sample_data_with_errors(tmp_path: Path) ->
 
 def test_run_prints_a_table_with_the_times_of_each_prediction(tmp_path: Path) -> None:
     folder = submission(tmp_path / "constant", CONSTANT.format(more=""))
-    done = kit("run", "--submission", folder, "--dataset", KIT / "sample_data" / "iris", cwd=tmp_path)
+    done = kit("run", "--submission", folder, "--dataset", KIT / "sample_data" / "iris", *PATIENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     row = next(line for line in done.stdout.splitlines() if line.startswith("iris") and " test " in line)
     assert re.search(r"BAC +0\.0000 ± 0\.0000 .* \d\.\d s 0\.000", row)
@@ -73,7 +77,7 @@ def test_run_prints_a_table_with_the_times_of_each_prediction(tmp_path: Path) ->
 def test_run_takes_the_submission_with_and_without_the_name_of_the_option(tmp_path: Path) -> None:
     iris = KIT / "sample_data" / "iris"
     for named in ((LINEAR,), ("--submission", LINEAR)):
-        done = kit("run", *named, "--dataset", iris, "--json", cwd=tmp_path)
+        done = kit("run", *named, "--dataset", iris, "--json", *PATIENT, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert len(fields(done)["runs"][0]["curve"]) == 1, "the linear sample predicts once"
 
@@ -88,11 +92,11 @@ def test_without_solutions_predictions_are_read_and_not_scored(tmp_path: Path) -
     downloaded = tmp_path / "iris"
     hidden = shutil.ignore_patterns("iris_valid.solution", "iris_test.solution")
     shutil.copytree(KIT / "sample_data" / "iris", downloaded, ignore=hidden)
-    done = kit("run", LINEAR, "--dataset", downloaded, cwd=tmp_path)
+    done = kit("run", LINEAR, "--dataset", downloaded, *PATIENT, cwd=tmp_path)
     assert done.returncode == 0
     assert f"It is not scored: {downloaded} holds no solutions" in done.stderr
     missing = submission(tmp_path / "missing", CONSTANT.format(more=" * np.nan"))
-    done = kit("check", missing, "--dataset", downloaded, cwd=tmp_path)
+    done = kit("check", missing, "--dataset", downloaded, *PATIENT, cwd=tmp_path)
     assert done.returncode == 1
     assert "line 1, column 1: 'nan' is not a finite number" in done.stdout
 
@@ -111,7 +115,7 @@ def test_a_sandbox_whose_python_package_is_missing_is_told_with_the_line_that_me
 
 
 def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
-    done = kit("check", LINEAR, "--wall-seconds", "120", "--json", cwd=tmp_path)
+    done = kit("check", LINEAR, *PATIENT, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = fields(done)
     assert found["ok"] and found["kind"] == "code"
@@ -128,7 +132,7 @@ def test_check_finds_the_samples_in_order(tmp_path: Path) -> None:
     ids=["a syntax error", "no class Model", "no predict"],
 )
 def test_check_tells_what_is_wrong_without_running_it(tmp_path: Path, source: str, expected: str) -> None:
-    done = kit("check", submission(tmp_path / "wrong", source), cwd=tmp_path)
+    done = kit("check", submission(tmp_path / "wrong", source), *PATIENT, cwd=tmp_path)
     assert done.returncode == 1
     assert expected in done.stdout and "FAULT" in done.stdout
     assert "unconfined" not in done.stderr
@@ -136,10 +140,10 @@ def test_check_tells_what_is_wrong_without_running_it(tmp_path: Path, source: st
 
 def test_check_runs_it_shortly_and_tells_of_a_crash_and_of_clipped_values(tmp_path: Path) -> None:
     crash = submission(tmp_path / "crash", CONSTANT.format(more="[:3]"))
-    done = kit("check", crash, "--dataset", KIT / "sample_data" / "iris", cwd=tmp_path)
+    done = kit("check", crash, "--dataset", KIT / "sample_data" / "iris", *PATIENT, cwd=tmp_path)
     assert done.returncode == 1 and "shape (3, 3)" in done.stdout
     large = submission(tmp_path / "large", CONSTANT.format(more=" * 7"))
-    done = kit("check", large, "--dataset", KIT / "sample_data" / "iris", "--json", cwd=tmp_path)
+    done = kit("check", large, "--dataset", KIT / "sample_data" / "iris", "--json", *PATIENT, cwd=tmp_path)
     assert done.returncode == 0
     assert any("clipped" in one["text"] for one in fields(done)["findings"])
 
@@ -149,7 +153,7 @@ def test_check_reads_results_and_names_the_line_at_fault(tmp_path: Path) -> None
     results.mkdir()
     (results / "madam_valid.predict").write_text("0.1\n0.9\n")
     (results / "madam_test.predict").write_text("0.1\nhello\n")
-    done = kit("check", results, cwd=tmp_path)
+    done = kit("check", results, *PATIENT, cwd=tmp_path)
     assert done.returncode == 1
     assert "results for madam" in done.stdout and "madam_test.predict, line 2" in done.stdout
 
@@ -189,25 +193,25 @@ def test_a_dataset_or_submission_that_is_not_there_is_told_in_a_sentence(tmp_pat
         assert done.stdout == ""
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
-    done = kit("check", tmp_path / "empty.zip", cwd=tmp_path)
+    done = kit("check", tmp_path / "empty.zip", *PATIENT, cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stderr
 
 
 def test_check_on_traits_prints_the_grid_and_names_what_to_mend(tmp_path: Path) -> None:
-    done = kit("check", LINEAR, "--traits", "--wall-seconds", "120", "--cores", "1", cwd=tmp_path)
+    done = kit("check", LINEAR, "--traits", *PATIENT, "--cores", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "at most 120 s each" in done.stderr and "has all rights of your user" in done.stderr
+    assert "at most 600 s each" in done.stderr and "has all rights of your user" in done.stderr
     assert sum(line.startswith("✓") for line in done.stdout.splitlines()) == len(TRAITS)
     assert "In order: pack it and upload the zip." in done.stdout
     dataset = tmp_path / "kit_output" / "traits" / "datasets" / "wide"
-    again = kit("run", LINEAR, "--dataset", dataset, "--wall-seconds", "120", "--json", cwd=tmp_path)
+    again = kit("run", LINEAR, "--dataset", dataset, *PATIENT, "--json", cwd=tmp_path)
     assert again.returncode == 0, "a dataset of a trait can be run again by itself"
 
 
 def test_check_on_traits_fails_where_one_trait_fails(tmp_path: Path) -> None:
     source = CONSTANT.format(more="").replace("def fit(self, X, y):", "def fit(self, X, y):\n        X[:, 1]")
     fragile = submission(tmp_path / "fragile", source)
-    done = kit("check", fragile, "--traits", "--wall-seconds", "120", "--json", cwd=tmp_path)
+    done = kit("check", fragile, "--traits", *PATIENT, "--json", cwd=tmp_path)
     found = fields(done)
     assert (done.returncode, found["ok"]) == (1, False)
     assert [row["trait"] for row in found["rows"] if not row["ok"]] == ["one_feature"]
