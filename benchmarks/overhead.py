@@ -1,6 +1,7 @@
 """What the platform adds to a run, beside the same program in a container or sandbox that is started by hand."""
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -83,6 +84,11 @@ def bare(sandbox: Sandbox, inputs: dict[str, Path], folder: Path) -> Callable[[]
 
 def _process(command: list[str]) -> None:
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def python_with_numpy() -> None:
+    """A bare process with this Python, which imports numpy and ends."""
+    _process([sys.executable, "-c", "import numpy"])
 
 
 def _bare_container(sandbox: Any, program: Path, output: Path) -> None:
