@@ -57,10 +57,10 @@ def test_a_failure_of_the_submission_ends_with_1(tmp_path, dataset):
 
 def test_a_stopped_run_with_predictions_ends_with_0(tmp_path, dataset):
     code = write_program(tmp_path / "code", "predict(0); time.sleep(60)")
-    done = run(tmp_path, dataset, code, "--wall-seconds", "1.5")
+    done = run(tmp_path, dataset, code, "--wall-seconds", "8")
     assert done.returncode == 0
     assert json.loads(done.stdout)["reason"] == "timed_out"
-    strict = run(tmp_path, dataset, code, "--wall-seconds", "1.5", "--no-any-time")
+    strict = run(tmp_path, dataset, code, "--wall-seconds", "8", "--no-any-time")
     assert strict.returncode == 1
 
 

@@ -2,9 +2,10 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import submissions.models.readiness
 from django.conf import settings
 from django.db import migrations, models
+
+import submissions.models.readiness
 
 
 class Migration(migrations.Migration):
