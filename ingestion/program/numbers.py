@@ -305,12 +305,16 @@ class Converter:
         for done in (_BYTE, _TWO_BYTES):
             if longest <= done:
                 break
-            rows: Any = slice(None) if int(lengths.min()) > done else np.flatnonzero(lengths > done)
-            behind, rest = self._room("behind", count), self._room("rest", count)
-            if isinstance(rows, slice):
+            is_longer = lengths > done
+            if 2 * int(np.count_nonzero(is_longer)) > count:
+                # Of those that are shorter, no digits are read: that costs less than leaving them out.
+                rows: Any = slice(None)
+                behind, rest = self._room("behind", count), self._room("rest", count)
                 np.subtract(ends, done, out=behind)
-                np.subtract(lengths, done, out=rest)
+                np.maximum(lengths, done, out=rest)
+                rest -= done
             else:
+                rows = np.flatnonzero(is_longer)
                 behind, rest = ends[rows] - done, lengths[rows] - done
             np.minimum(rest, _BYTE, out=rest)
             higher, wrong = self._room("higher", rest.size), self._cleared("wrong", rest.size)
