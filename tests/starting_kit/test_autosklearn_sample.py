@@ -87,7 +87,7 @@ def test_it_searches_in_the_hardened_container_and_has_an_answer_before(tmp_path
         sandbox=sandbox,
         owner="tests",
     )
-    # auto-sklearn's own processes miss each other now and then on a busy machine; the forest stands in for it then.
+    # auto-sklearn's own processes miss each other at times on a busy machine; the forest stands in for it then.
     for attempt in range(2):
         result = run(dataclasses.replace(request, output=tmp_path / f"output{attempt}"))
         assert result.status == "ok" and result.reason is None, result.sentence + result.log_tail
