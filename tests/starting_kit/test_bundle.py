@@ -34,7 +34,7 @@ def test_it_checks_and_runs_far_from_the_checkout(unzipped: Path) -> None:
     checked = call(unzipped, "check", "--wall-seconds", "20", "--dataset", "sample_data/iris")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "In order" in checked.stdout
-    ran = call(unzipped, "run", "--submission", "sample_linear_submission")
+    ran = call(unzipped, "run", "--wall-seconds", "60", "--submission", "sample_linear_submission")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "patients" in ran.stdout
 
