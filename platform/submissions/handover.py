@@ -285,7 +285,7 @@ def _complete(submission: Submission) -> None:
 
 def retire(submission: Submission) -> None:
     """Take a handed over submission out of its phase because another one stands for its entrant now."""
-    runs = list(submission.runs.select_for_update(no_key=True))
+    runs = list(Run.objects.filter(submission=submission).select_for_update(no_key=True))
     for run in runs:
         if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
             end_run(run, RunState.CANCELLED, reason="cancelled", sentence=SUPERSEDED)

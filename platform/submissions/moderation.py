@@ -97,7 +97,7 @@ def descendants(submission: Submission) -> list[Submission]:
 
 def stop(submission: Submission, sentence: str) -> None:
     """End what has not ended of a submission: at once what waits, through its worker what runs."""
-    for run in submission.runs.select_for_update(no_key=True):
+    for run in Run.objects.filter(submission=submission).select_for_update(no_key=True):
         if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
             end_run(run, RunState.CANCELLED, reason="cancelled", sentence=sentence)
     submission.runs.filter(state__in=AT_WORKER).update(cancel_asked=True, sentence=sentence)
