@@ -400,7 +400,7 @@ class _Program:
         self._last = Measurement()
 
     def wait(self, seconds: float) -> bool:
-        return ends_within(self._launched.process, seconds)
+        return ends_within(self._launched.process, seconds, self._family.note_end)
 
     def kill(self) -> None:
         """bwrap's death ends its child, which is the first process of its namespace, and so all others."""
@@ -415,7 +415,8 @@ class _Program:
     def last_measurement(self) -> Measurement:
         """The control group's final counts, which stay after its processes are gone."""
         if self._group is None:
-            return dataclasses.replace(self._last, memory_killed=self._relieved)
+            spent = self._family.cpu_seconds
+            return dataclasses.replace(self._last, cpu_seconds=spent, memory_killed=self._relieved)
         return self._group.measure() or self._last
 
     def _watched(self) -> Measurement:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -61,6 +61,16 @@ def _process(name: str) -> Process | None:
     return Process(int(name), int(words[1]), words[19].decode(), cpu, int(words[21]) * _PAGE)
 
 
+def _with_children(pid: int) -> float:
+    """Processor seconds of a process and of the children it waited for; 0 where nobody tells."""
+    try:
+        words = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    # utime, stime, cutime and cstime are fields 14 to 17 of proc(5).
+    return sum(int(word) for word in words[11:15]) / _TICKS
+
+
 def _from_ps() -> Iterable[Process]:
     command = ["ps", "-A", "-o", "pid=,ppid=,rss=,time=,lstart="]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -92,6 +102,7 @@ class Family:
         self._spent: dict[tuple[int, str], float] = {}
         self._root = root
         self._is_over = False
+        self._counted_by_kernel = 0.0
         first = _process(str(root)) if PROC.is_dir() else None
         self._oldest = int(first.born) if first is not None else 0
 
@@ -129,8 +140,15 @@ class Family:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of all members that were ever seen."""
-        return sum(self._spent.values())
+        """Processor time of all members that were ever seen, or what the kernel counted until the root's end."""
+        return max(sum(self._spent.values()), self._counted_by_kernel)
+
+    def note_end(self) -> None:
+        """Read the kernel's count of an ended root and its waited-for children, before the root is reaped.
+
+        A short program may live and end between two looks, and would have cost nothing.
+        """
+        self._counted_by_kernel = _with_children(self._root)
 
     def kill(self, patience: float = 5.0) -> None:
         """Send SIGKILL to all members until none is left: a family may grow while it is being ended."""
@@ -180,12 +198,15 @@ def shared_out_memory_of(pids: Iterable[int]) -> int:
     return total
 
 
-def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+def ends_within(
+    process: subprocess.Popen[bytes], seconds: float, before_reaping: Callable[[], None] | None = None
+) -> bool:
     """Wait at most so long; whether the process has ended. Its end is noticed at once where the kernel tells it.
 
     `Popen.wait` with a time looks every twentieth of a second: that long an end could wait to be seen.
+    before_reaping: called once when it has ended, while its counts can still be read; only where the kernel tells.
     """
-    if process.poll() is not None:
+    if process.returncode is not None:
         return True
     try:
         descriptor = os.pidfd_open(process.pid)
@@ -196,7 +217,8 @@ def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        poll.poll(seconds * 1000)
+        if poll.poll(seconds * 1000) and before_reaping is not None:
+            before_reaping()
     finally:
         os.close(descriptor)
     return process.poll() is not None

@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 from ingestion.budget import format_size
 from ingestion.sandbox.base import (
@@ -105,7 +106,7 @@ class UnconfinedSandbox(Sandbox):
             return Outcome(
                 exit_code=None if watched.stopped else _shell_code(process.returncode),
                 stopped=watched.stopped,
-                usage=watched.usage,
+                usage=replace(watched.usage, cpu_seconds=program.cpu_seconds),
                 memory_killed=watched.memory_killed,
                 output_full=use.is_full,
                 output_bytes=use.bytes,
@@ -131,10 +132,14 @@ class _Program:
         self._peak = 0
 
     def wait(self, seconds: float) -> bool:
-        return ends_within(self._process, seconds)
+        return ends_within(self._process, seconds, self._family.note_end)
 
     def kill(self) -> None:
         self._family.kill()
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self._family.cpu_seconds
 
     def measure(self) -> Measurement | None:
         members = self._family.members()

@@ -36,6 +36,18 @@ def test_a_process_that_ends_is_seen_with_its_code(way):
         assert ends_within(process, 60)
 
 
+@pytest.mark.skipif(not processes.PROC.is_dir(), reason="only the kernel of Linux keeps the counts of what ended")
+def test_what_lived_between_two_looks_is_counted_at_the_end():
+    child = "import time\nwhile time.process_time() < 0.3: pass"
+    source = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", source]) as parent:
+        family = Family(parent.pid)
+        assert family.cpu_seconds == 0
+        while not ends_within(parent, 1, family.note_end):
+            pass
+        assert 0.3 <= family.cpu_seconds < 5
+
+
 def test_the_mark_is_looked_for_only_in_processes_that_can_have_inherited_it(monkeypatch, tmp_path):
     looked_at = []
     read = Family._is_marked
