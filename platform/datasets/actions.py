@@ -202,6 +202,7 @@ def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> D
         test_num=facts.test_num,
         has_valid_solution=facts.has_valid_solution,
         has_test_solution=facts.has_test_solution,
+        is_chronological=facts.is_chronological,
         facts=_finite(asdict(facts)),
     )
 

@@ -3,9 +3,9 @@
 from django.contrib import admin
 
 from accounts.admin import ModelAdmin, ReadOnly, SuperusersOnly, TabularInline
-from datasets.models import Dataset, DatasetVersion
+from datasets.models import Dataset, DatasetShare, DatasetVersion
 
-FILES = ("public_zip", "valid_solution", "test_solution")
+FILES = ("public_zip", "cache_zip", "valid_solution", "test_solution")
 
 
 class VersionInline(ReadOnly, TabularInline):
@@ -15,12 +15,19 @@ class VersionInline(ReadOnly, TabularInline):
     extra = 0
 
 
+class ShareInline(ReadOnly, TabularInline):
+    model = DatasetShare
+    fields = ("user", "role", "created_at")
+    readonly_fields = fields
+    extra = 0
+
+
 @admin.register(Dataset)
 class DatasetAdmin(SuperusersOnly, ModelAdmin):
     list_display = ("slug", "title", "owner", "created_at")
     search_fields = ("slug", "title")
     list_select_related = ("owner",)
-    inlines = (VersionInline,)
+    inlines = (VersionInline, ShareInline)
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         """Datasets come by import, which checks them."""

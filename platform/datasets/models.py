@@ -41,6 +41,14 @@ class Dataset(models.Model):
     title = models.CharField(max_length=120)
     description = models.TextField(blank=True, help_text="What participants may read about it.")
     private_description = models.TextField(blank=True, help_text="Only organizers read this.")
+    licence = models.CharField(
+        max_length=200, blank=True, help_text="Under which terms others may use it: a name or an address."
+    )
+    citation = models.TextField(blank=True, help_text="What to cite when it is used.")
+    source = models.TextField(blank=True, help_text="Where the data come from. It may tell what a hidden set is.")
+    is_public = models.BooleanField(
+        "public", default=False, help_text="Everybody may see its card and take its public files."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -55,6 +63,30 @@ class Dataset(models.Model):
         if "versions" in getattr(self, "_prefetched_objects_cache", {}):
             return max(self.versions.all(), key=lambda version: version.number, default=None)
         return self.versions.order_by("-number").first()
+
+
+class DatasetShare(models.Model):
+    """Another organizer's part in a dataset; what each role may do, `datasets.policy` says."""
+
+    class Role(models.TextChoices):
+        """From less to more."""
+
+        USER = "user", "may use it"
+        EDITOR = "editor", "may change it"
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="shares")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="dataset_shares")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "user"], name="one_share_per_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.get_role_display()}"
 
 
 class DatasetVersion(models.Model):
@@ -76,11 +108,27 @@ class DatasetVersion(models.Model):
     test_num = models.PositiveIntegerField(default=0)
     has_valid_solution = models.BooleanField(default=False)
     has_test_solution = models.BooleanField(default=False)
+    is_chronological = models.BooleanField(
+        "in order of time", default=False, help_text="Its samples are in order of time and are never shuffled."
+    )
     facts = models.JSONField(default=dict, help_text="Class balance, sparsity, missing values and so on.")
+    card = models.JSONField(default=dict, blank=True, help_text="The dataset card; organizers see all of it.")
+    findings = models.JSONField(default=list, blank=True, help_text="What the checks found, with severities.")
+    recipe = models.JSONField(
+        default=dict, blank=True, help_text="How it was made of a table. Private: it tells probes and the split."
+    )
+    checksums = models.JSONField(
+        default=dict, blank=True, help_text="SHA-256 and bytes of each of its files, by name. Private."
+    )
 
     public_zip = models.FileField(upload_to="datasets/", max_length=200)
     public_sha256 = models.CharField(max_length=64)
     public_bytes = models.PositiveBigIntegerField()
+    cache_zip = models.FileField(
+        upload_to="dataset_caches/", blank=True, max_length=200, help_text="The public files as binary arrays."
+    )
+    cache_sha256 = models.CharField(max_length=64, blank=True)
+    cache_bytes = models.PositiveBigIntegerField(default=0)
     valid_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
     test_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
     private_info = models.TextField(blank=True)
