@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from ingestion.dataset_check import DatasetFacts, DatasetReport, Problem, check_dataset
+from ingestion.dataset_check import DatasetFacts, DatasetReport, Parsed, Problem, check_dataset
 from ingestion.dataset_files import (
     METRIC_IN_INFO,
     PUBLIC_SUFFIXES,
@@ -37,6 +37,7 @@ __all__ = [
     "Dataset",
     "DatasetFacts",
     "DatasetReport",
+    "Parsed",
     "Part",
     "Problem",
     "check_dataset",

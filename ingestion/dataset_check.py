@@ -91,15 +91,31 @@ class DatasetFacts:
     ratio: float
 
 
+@dataclass(frozen=True)
+class Parsed:
+    """What was read of a dataset, by part, so that nobody needs to read the text again.
+
+    `features` are float64 (n, feat_num), ndarray or CSR; `solutions` (n, c) as written; `targets` as a model gets
+    them: (n,) class indices or numbers, or (n, C) for multi-label. `types` has one word for each feature. What a
+    file lacks is not in the dictionaries.
+    """
+
+    features: dict[str, Any]
+    solutions: dict[str, Any]
+    targets: dict[str, Any]
+    types: list[str]
+
+
 @dataclass
 class DatasetReport:
-    """What checking a dataset found. `facts` is None where the data could not be understood."""
+    """What checking a dataset found. `facts` and `parsed` are None where the data could not be understood."""
 
     name: str = ""
     info: dict[str, Any] = field(default_factory=dict)
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     facts: DatasetFacts | None = None
+    parsed: Parsed | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -239,6 +255,7 @@ class _Check:
         self.compare_info(facts)
         self.names(facts)
         self.report.facts = facts
+        self.report.parsed = Parsed(self.features, self.solutions, self.classes, types)
 
     def read_part(self, tables: Tables, part: str) -> None:
         """Read features and solution of a part and compare their rows."""
