@@ -8,7 +8,15 @@ import tempfile
 _home = tempfile.mkdtemp(prefix="podium-tests-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
 os.environ["PODIUM_HOME"] = _home
-for _name in ("PODIUM_URL", "PODIUM_PORT", "BROKER_URL", "COMPUTE_BROKER_URL", "S3_BUCKET", "SECRET_KEY"):
+for _name in (
+    "PODIUM_URL",
+    "PODIUM_PORT",
+    "BROKER_URL",
+    "COMPUTE_BROKER_URL",
+    "S3_BUCKET",
+    "SECRET_KEY",
+    "PODIUM_SOLUTIONS_KEY",
+):
     os.environ.pop(_name, None)
 
 from config.settings import *  # noqa: E402, F403

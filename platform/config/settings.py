@@ -96,13 +96,27 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # view opens it); "public" holds what participants may download.
 FILES = private_folder(PODIUM_HOME / "files")
 SOLUTIONS = private_folder(PODIUM_HOME / "solutions")
+PLAIN, OBJECTS = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 
 
-def _storage(folder: Path, prefix: str) -> dict[str, object]:
+# Encrypts hidden solutions at rest: one key, or several with the one that encrypts first. Workers never get it.
+SOLUTIONS_KEY = env.str("PODIUM_SOLUTIONS_KEY", default="")
+if SOLUTIONS_KEY:
+    from datasets.encryption import BadKey, read_keys
+
+    try:
+        read_keys(SOLUTIONS_KEY)
+    except BadKey as error:
+        raise ImproperlyConfigured(
+            f"{error}; './podium manage encrypt_solutions --new-key' prints one, with the setting empty."
+        ) from error
+
+
+def _storage(folder: Path, prefix: str, *, of_files: str = PLAIN, of_objects: str = OBJECTS) -> dict[str, object]:
     bucket = env.str("S3_BUCKET", default="")
     if not bucket:
         return {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "BACKEND": of_files,
             "OPTIONS": {
                 "location": folder,
                 "base_url": None,
@@ -111,7 +125,7 @@ def _storage(folder: Path, prefix: str) -> dict[str, object]:
             },
         }
     return {
-        "BACKEND": "storages.backends.s3.S3Storage",
+        "BACKEND": of_objects,
         "OPTIONS": {
             "bucket_name": bucket,
             "endpoint_url": env.str("S3_ENDPOINT_URL", default=None),
@@ -126,7 +140,12 @@ def _storage(folder: Path, prefix: str) -> dict[str, object]:
 
 STORAGES = {
     "default": _storage(FILES, "files"),
-    "solutions": _storage(SOLUTIONS, "solutions"),
+    "solutions": _storage(
+        SOLUTIONS,
+        "solutions",
+        of_files="datasets.storage.SolutionFiles",
+        of_objects="datasets.storage_s3.SolutionObjects",
+    ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 STATIC_URL = "/static/"
@@ -138,6 +157,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20
 
 # Limits at the door.
 MAX_ARCHIVE_BYTES = env.int("PODIUM_MAX_ARCHIVE_BYTES", default=300 * 2**20)
+MAX_DATASET_BYTES = env.int("PODIUM_MAX_DATASET_BYTES", default=10 * 2**30)
 UPLOAD_GRACE = timedelta(hours=1)  # how long after its phase closed an upload that began before may end
 
 # People.

@@ -8,6 +8,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 
 
+
 def solution_storage() -> Storage:
     """The storage root of hidden solutions; no view and no worker link ever opens it."""
     return storages["solutions"]
@@ -59,10 +60,11 @@ class Dataset(models.Model):
 
     @property
     def current(self) -> "DatasetVersion | None":
-        """The newest version, which new runs use; no query where the versions were prefetched."""
+        """The version that new runs use: the newest that is not held back; no query where they were prefetched."""
         if "versions" in getattr(self, "_prefetched_objects_cache", {}):
-            return max(self.versions.all(), key=lambda version: version.number, default=None)
-        return self.versions.order_by("-number").first()
+            usable = [version for version in self.versions.all() if not version.is_held]
+            return max(usable, key=lambda version: version.number, default=None)
+        return self.versions.in_use().first()
 
 
 class DatasetShare(models.Model):
@@ -89,12 +91,40 @@ class DatasetShare(models.Model):
         return f"{self.user}: {self.get_role_display()}"
 
 
+class VersionInUse(Exception):
+    """Something would have changed a version that runs have used."""
+
+
+class VersionQuerySet(models.QuerySet["DatasetVersion"]):
+    """Versions; what a run has used is changed and removed by no query either."""
+
+    def in_use(self) -> "VersionQuerySet":
+        """Those that new runs may use, the newest of a dataset first."""
+        return self.filter(is_held=False).order_by("-number")
+
+    def update(self, **fields: Any) -> int:
+        """Change what may be changed. Raises VersionInUse."""
+        frozen = sorted(set(fields) - set(DatasetVersion.CHANGEABLE))
+        if frozen and self.filter(runs__isnull=False).exists():
+            raise VersionInUse(f"Runs have used these versions: {', '.join(frozen)} can no longer be changed.")
+        return super().update(**fields)
+
+
 class DatasetVersion(models.Model):
-    """The files and facts of a dataset at one time. A run keeps the version it ran with."""
+    """The files and facts of a dataset at one time. A run keeps the version it ran with.
+
+    From the first run that used it, nothing that a score depends on can be changed: only what is in CHANGEABLE.
+    """
+
+    # What is made of its files, or tells about them, and may be made again.
+    CHANGEABLE = ("is_held", "card", "findings", "cache_zip", "cache_sha256", "cache_bytes")
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
+    is_held = models.BooleanField(
+        "held back", default=False, help_text="New runs use an earlier version until this one is swapped in."
+    )
 
     name = models.CharField(max_length=80, help_text="The prefix of its files, as prediction files must use.")
     task_kind = models.CharField(max_length=30, choices=TaskKind.choices)
@@ -133,6 +163,8 @@ class DatasetVersion(models.Model):
     test_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
     private_info = models.TextField(blank=True)
 
+    objects = VersionQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["dataset", "number"], name="one_version_per_number"),
@@ -140,6 +172,27 @@ class DatasetVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (version {self.number})"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store it. Raises VersionInUse where a run has used it and what a score depends on was changed."""
+        wanted = kwargs.get("update_fields")
+        if self.pk and (wanted is None or set(wanted) - set(self.CHANGEABLE)):
+            self._refuse_changes()
+        super().save(*args, **kwargs)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a run has used it, or will."""
+        return bool(self.pk) and self.runs.exists()
+
+    def _refuse_changes(self) -> None:
+        stored = DatasetVersion.objects.filter(pk=self.pk).first()
+        if stored is None or not stored.is_used:
+            return
+        names = [f.attname for f in self._meta.concrete_fields if f.attname not in self.CHANGEABLE]
+        changed = sorted(name for name in names if getattr(self, name) != getattr(stored, name))
+        if changed:
+            raise VersionInUse(f"Runs have used {stored}: {', '.join(changed)} can no longer be changed.")
 
     def rows(self, part: str) -> int:
         """The number of samples of `valid` or `test`."""

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # What only the site may know. A compute worker gets a token and its broker's address, nothing else.
 SECRETS_OF_THE_SITE = (
     "SECRET_KEY",
+    "PODIUM_SOLUTIONS_KEY",
     "DATABASE_URL",
     "BROKER_URL",
     "EMAIL_URL",

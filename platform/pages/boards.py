@@ -50,7 +50,7 @@ def look(shown: frame.Frame, phase: Phase, part: str = "") -> Look:
 
 def columns_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[Column]:
     """The datasets of a phase in the order of the cells, named as the viewer may know them: one query."""
-    newest = DatasetVersion.objects.filter(dataset=OuterRef("dataset")).order_by("-number")
+    newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     of_phase = Task.objects.filter(phase=phase)
     # A dataset is hidden by any blind phase that uses it, so the tasks of those are looked at too.
     blind = Q(phase__kind=Phase.Kind.AUTOML, dataset__in=of_phase.values("dataset"))

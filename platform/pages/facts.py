@@ -82,8 +82,8 @@ def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) ->
 
 
 def newest_versions(dataset_ids: Iterable[int]) -> dict[int, DatasetVersion]:
-    """Map dataset ids to their newest versions: one query."""
-    versions = DatasetVersion.objects.filter(dataset__in=list(dataset_ids)).order_by("number")
+    """Map dataset ids to the versions that new runs use: one query."""
+    versions = DatasetVersion.objects.in_use().filter(dataset__in=list(dataset_ids)).order_by("number")
     return {version.dataset_id: version for version in versions}
 
 
