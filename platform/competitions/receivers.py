@@ -1,4 +1,6 @@
-"""Whoever ever held a role in a competition is unranked there, and so is their team; for ever."""
+"""What follows from a role: whoever ever held one in a competition is unranked there, and so is their team, for
+ever; and who makes competitions or edits one may send datasets.
+"""
 
 from typing import Any
 
@@ -6,8 +8,10 @@ from django.db.models import QuerySet
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
+from accounts.models import User
 from competitions import policy
 from competitions.models import HeldRole, Organizer
+from datasets.signals import upload_asked
 
 
 @receiver(post_save, sender=Organizer)
@@ -31,3 +35,10 @@ def remember(instance: Organizer, origin: Any = None, **kwargs: Any) -> None:
     ended_by_itself = isinstance(origin, Organizer) or (isinstance(origin, QuerySet) and origin.model is Organizer)
     if ended_by_itself:
         HeldRole.objects.get_or_create(competition_id=instance.competition_id, user_id=instance.user_id)
+
+
+@receiver(upload_asked)
+def organizers_send_datasets(user: User, **kwargs: Any) -> bool:
+    """Who may make competitions, and who edits one."""
+    edits = Organizer.objects.filter(user=user, role__in=policy.EDITING)
+    return policy.may_create_competition(user) or edits.exists()

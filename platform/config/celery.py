@@ -30,7 +30,8 @@ app.conf.update(
         "reconcile": {"task": "submissions.reconcile", "schedule": 5.0, "options": {"expires": 30}},
         "lifecycle": {"task": "submissions.lifecycle", "schedule": 60.0, "options": {"expires": 55}},
         "curves": {"task": "submissions.score_curves", "schedule": 60.0, "options": {"expires": 55}},
+        "uploads": {"task": "datasets.reconcile", "schedule": 10.0, "options": {"expires": 30}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["submissions"])
+app.autodiscover_tasks(["datasets", "submissions"])

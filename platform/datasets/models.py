@@ -7,6 +7,8 @@ from django.core.files.storage import Storage, storages
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from datasets.uploads.models import Upload as Upload  # so that Django finds the models of the package
+from datasets.uploads.models import UploadPart as UploadPart
 
 
 def solution_storage() -> Storage:

@@ -2,10 +2,24 @@
 
 from django.urls import path
 
-from pages.views import act, competition, leaderboard, manage, prizes, readiness, site, submissions, upload
+from pages.views import (
+    act,
+    competition,
+    dataset_uploads,
+    datasets,
+    leaderboard,
+    manage,
+    prizes,
+    readiness,
+    site,
+    submissions,
+    upload,
+)
 
 ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
+UPLOADS = "datasets/uploads/"
+UPLOAD = UPLOADS + "<int:upload_id>/"
 
 urlpatterns = [
     path("", site.home, name="home"),
@@ -38,4 +52,11 @@ urlpatterns = [
     path(ONE + "manage/<slug:action>/", act.act, name="act"),
     path(ONE + "prizes/<int:number>/", prizes.prize, name="prize"),
     path(ONE + "published/<int:submission_id>/", prizes.published_code, name="published_code"),
+    path("datasets/", datasets.library, name="library"),
+    path(UPLOADS, dataset_uploads.uploads, name="dataset_uploads"),
+    path(UPLOADS + "begin/", dataset_uploads.begin, name="begin_dataset_upload"),
+    path(UPLOAD, dataset_uploads.upload_page, name="dataset_upload"),
+    path(UPLOAD + "content/", dataset_uploads.content, name="dataset_upload_content"),
+    path(UPLOAD + "import/", dataset_uploads.import_checked, name="import_dataset_upload"),
+    path(UPLOAD + "remove/", dataset_uploads.remove, name="remove_dataset_upload"),
 ]

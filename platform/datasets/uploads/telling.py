@@ -1,0 +1,82 @@
+"""How far the work on an upload is, told to its owner while it goes on."""
+
+import datetime as dt
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from datasets.uploads.models import Upload
+
+log = logging.getLogger(__name__)
+
+LEASE = dt.timedelta(minutes=2)  # a worker that was not heard for so long has lost the upload
+TELL_EVERY = 0.5  # seconds
+
+
+class Superseded(Exception):
+    """The upload was removed, or given to another worker, while this one worked on it."""
+
+
+class Teller:
+    """Called with a fraction and a sentence as the work goes on; writes them twice a second at most."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.upload = upload
+        self._told_at = 0.0
+
+    def __call__(self, fraction: float, sentence: str) -> None:
+        """Tell how far the work is. Raises Superseded where nobody wants it any more."""
+        now = time.monotonic()
+        if now - self._told_at < TELL_EVERY:
+            return
+        self._told_at = now
+        if not held(self.upload).update(progress=min(1.0, max(0.0, fraction)), sentence=sentence[:500]):
+            raise Superseded
+
+    def part(self, begin: float, end: float) -> "PartTeller":
+        """The same for a part of the work."""
+        return PartTeller(self, begin, end)
+
+
+class PartTeller:
+    """Maps the fractions of one step to their place in the whole."""
+
+    def __init__(self, whole: Teller, begin: float, end: float) -> None:
+        self.whole, self.begin, self.end = whole, begin, end
+
+    def __call__(self, fraction: float, sentence: str) -> None:
+        """Tell how far the step is."""
+        self.whole(self.begin + (self.end - self.begin) * fraction, sentence)
+
+
+def held(upload: Upload):  # type: ignore[no-untyped-def]
+    """The upload's row as long as this try of the work holds it; changing no row means that it was lost."""
+    return Upload.objects.filter(pk=upload.pk, state=Upload.State.WORKING, tries=upload.tries)
+
+
+@contextmanager
+def lease_kept(upload: Upload) -> Iterator[None]:
+    """Prolong the deadline while the work goes on, so that a worker that was killed is noticed soon."""
+    done = threading.Event()
+
+    def keep() -> None:
+        try:
+            while not done.wait(LEASE.total_seconds() / 8):
+                held(upload).update(deadline=timezone.now() + LEASE)
+        except DatabaseError as problem:
+            log.warning("the lease of upload %s was not prolonged: %s", upload.pk, problem)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
