@@ -247,7 +247,7 @@ def _cache_parts(
 
     Arrays beside the source are taken over when they were made from exactly this text.
     """
-    digests = {part: _digest(tables.path(part, "data")) for part in PARTS if tables.path(part, "data").is_file()}
+    digests = text_digests(tables.folder, tables.name)
     if "train" not in digests:
         raise DataError(f"{tables.name}_train.data", "is missing")
     entries = _taken_over(tables.folder, cache, digests)
@@ -257,6 +257,13 @@ def _cache_parts(
             rows = len(known) if known is not None else count_of(tables.info, f"{part}_num")
             entries[part] = write_cached(cache, part, tables.features(part, rows))
     return entries, digests
+
+
+def text_digests(folder: Path, name: str | None = None) -> dict[str, str]:
+    """The digests of the `.data` files that are there, by part: the text that a cache was read from."""
+    name = name or find_name(folder)
+    paths = {part: folder / f"{name}_{part}.data" for part in PARTS}
+    return {part: _digest(path) for part, path in paths.items() if path.is_file()}
 
 
 def _digest(path: Path) -> str:

@@ -104,8 +104,9 @@ class Job:
         )
 
     def _download_dataset(self, url: str, target: Path) -> Path:
-        digest = self.claimed["dataset"]["sha256"]
-        return self._insist(lambda: self.site.download(url, target, sha256=digest))
+        wanted = self.claimed["dataset"]
+        digests = {offered["url"]: offered["sha256"] for offered in (wanted, wanted.get("cache")) if offered}
+        return self._insist(lambda: self.site.download(url, target, sha256=digests[url]))
 
     def _blame_nobody_for_damage(self, archive: Path, datasets: DatasetCache) -> None:
         """Look again at the inputs of a run that failed. Raises Damaged where they are not what was fetched."""

@@ -1,0 +1,94 @@
+"""The binary cache of a dataset as one zip beside the public one, so that no worker has to parse its text.
+
+Made once, where the dataset is imported. It holds the arrays and an index with the digests of the text that they
+were read from: `prepare_input` takes them over where the text beside them is exactly that, and else reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ingestion.dataset_files import dataset_folder
+from ingestion.dataset_input import open_tables, text_digests
+from ingestion.program.data import CACHE_FOLDER, CACHE_INDEX, CACHE_VERSION, PARTS, write_cached
+from ingestion.program.info import count_of
+
+FIXED_DATE = (2015, 1, 1, 0, 0, 0)  # the same arrays give the same bytes
+SAMPLE = 2**20
+WORTH_IT = 0.6  # of its size: random numbers hardly shrink, and unpacking them would only cost time
+_NAMES = re.compile(rf"{CACHE_FOLDER}/({re.escape(CACHE_INDEX)}|[a-z]+(\.[a-z]+)?\.npy)")
+
+
+class BadPack(Exception):
+    """A zip that is no packed cache."""
+
+
+def read_features(folder: Path) -> dict[str, Any]:
+    """The features of each part, (n, feat_num) as ndarray or CSR, read from the text. Raises DataError."""
+    tables, _ = open_tables(dataset_folder(folder))
+    found = {}
+    for part in PARTS:
+        solution = tables.solution(part)
+        rows = len(solution) if solution is not None else count_of(tables.info, f"{part}_num")
+        features = tables.features(part, rows)
+        if features is not None:
+            found[part] = features
+    return found
+
+
+def pack_cache(folder: Path, features: Mapping[str, Any], target: Path, *, scratch: Path) -> Path:
+    """Write the cache of a dataset's folder as a zip and return its path.
+
+    features: what was read from the folder's `.data` files, by part. scratch: an empty folder for the arrays,
+    which are gone afterwards. The zip names neither the dataset nor its labels: the index has shapes and digests.
+    """
+    arrays = scratch / CACHE_FOLDER
+    arrays.mkdir()
+    try:
+        entries = {part: write_cached(arrays, part, features[part]) for part in PARTS if part in features}
+        index = {"version": CACHE_VERSION, "parts": entries, "text": text_digests(dataset_folder(folder))}
+        (arrays / CACHE_INDEX).write_text(json.dumps(index))
+        with zipfile.ZipFile(target, "w") as archive:
+            for path in sorted(arrays.iterdir()):
+                entry = zipfile.ZipInfo(f"{CACHE_FOLDER}/{path.name}", date_time=FIXED_DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED if _shrinks(path) else zipfile.ZIP_STORED
+                entry._compresslevel = 1  # type: ignore[attr-defined]  # no other way for one entry
+                with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
+                    shutil.copyfileobj(source, sink, SAMPLE)
+    finally:
+        shutil.rmtree(arrays)
+    return target
+
+
+def _shrinks(path: Path) -> bool:
+    """Whether a piece out of the middle of a file gets much smaller."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - SAMPLE) // 2)
+        sample = file.read(SAMPLE)
+    return len(zlib.compress(sample, 1)) < WORTH_IT * len(sample)
+
+
+def unpack_cache(packed: Path, folder: Path) -> None:
+    """Lay the arrays of a packed cache into a dataset's folder, all or nothing.
+
+    Raises BadPack where it is no packed cache, OSError where it cannot be written.
+    """
+    try:
+        with zipfile.ZipFile(packed) as archive:
+            names = archive.namelist()
+            if len(set(names)) != len(names) or not all(_NAMES.fullmatch(name) for name in names):
+                raise BadPack("it holds other files than those of a cache")
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as problem:
+        shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
+        raise BadPack(f"it cannot be unpacked: {problem}") from problem
+    except OSError:
+        shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
+        raise
