@@ -1,0 +1,105 @@
+"""Sparse tables as svmlight and LIBSVM write them, read by scikit-learn."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets.tables.describing import describe_matrix
+from datasets.tables.table import Findings, Progress, Table
+from ingestion.program.errors import DataError
+
+_NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:nan|NaN|NAN|inf|Inf|INF)"
+_LABELS = re.compile(rb"(?:%b)(?:,(?:%b))*" % (_NUMBER, _NUMBER))
+_ENTRY = re.compile(rb"(?:[0-9]+:(?:%b)|qid:[0-9]+)" % _NUMBER)
+LINE = re.compile(rb"\s*(?:%b)?(?:\s+(?:%b))*\s*(?:#.*)?" % (_LABELS.pattern, _ENTRY.pattern))
+_MOST_COLUMNS = 10_000_000
+
+
+def read_svmlight(path: Path, findings: Findings, progress: Progress) -> Table | None:
+    """The table of a file in svmlight's format, whose labels become its target. Raises DataError.
+
+    Labels with commas, or lines without one, mean several labels a row: then the target has a column of 0 and 1
+    for each label.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    progress(0.0, f"Reading {path.name}.")
+    several = any(_has_several_labels(line) for line in _beginning(path))
+    try:
+        found = load_svmlight_file(path, zero_based="auto", multilabel=several, query_id=True)
+    except (ValueError, OverflowError) as error:
+        return _explain(path, findings, error)
+    matrix, labels, queries = found
+    if not matrix.shape[0]:
+        raise DataError(path.name, "holds no rows")
+    if matrix.shape[1] > _MOST_COLUMNS:
+        raise DataError(path.name, f"has an index past {_MOST_COLUMNS}")
+    if len(queries):
+        findings.warn("", "the query ids (qid) are not used")
+    matrix.sort_indices()
+    target, names = _target(labels) if several else (np.asarray(labels, dtype=np.float64), ("label",))
+    progress(0.7, "Describing the columns.")
+    columns = [f"feature_{position}" for position in range(1, matrix.shape[1] + 1)]
+    return Table(path.stem, describe_matrix(matrix, columns, {}), matrix=matrix, target=target, target_names=names)
+
+
+def _beginning(path: Path) -> list[bytes]:
+    with path.open("rb") as file:
+        lines = islice((line.strip(b"\r\n") for line in file), 1000)
+        return [line for line in lines if line.strip() and not line.lstrip().startswith(b"#")]
+
+
+def looks_like_svmlight(path: Path) -> bool:
+    """Whether the first lines are all labels with `index:value` behind."""
+    lines = _beginning(path)[:20]
+    return bool(lines) and all(LINE.fullmatch(line) for line in lines) and any(b":" in line for line in lines)
+
+
+def _has_several_labels(line: bytes) -> bool:
+    first = line.split(None, 1)[0] if line.strip() else b""
+    return b"," in first or b":" in first
+
+
+def _target(labels: Any) -> tuple[Any, tuple[str, ...]]:
+    names = sorted({label for row in labels for label in row})
+    place = {label: position for position, label in enumerate(names)}
+    target = np.zeros((len(labels), len(names)))
+    for row, own in enumerate(labels):
+        target[row, [place[label] for label in own]] = 1.0
+    return target, tuple(f"{name:g}" for name in names)
+
+
+def _explain(path: Path, findings: Findings, error: Exception) -> None:
+    """Find what the library stumbled over; its own words where no line is at fault."""
+    found = list(islice(_faults(path), Findings.MOST_OF_A_SORT + 1))
+    if not found:
+        raise DataError(path.name, f"cannot be read: {error}")
+    findings.all_of(found, "Write each line as: label index:value index:value, with rising indices.")
+
+
+def _faults(path: Path) -> Iterator[tuple[str, str]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            words = line.split(b"#")[0].split()
+            if not words:
+                continue
+            entries = words if b":" in words[0] else words[1:]
+            if entries is not words and not _LABELS.fullmatch(words[0]):
+                yield f"line {number}", f"{_shown(words[0])} is no label"
+                continue
+            wrong = next((word for word in entries if not _ENTRY.fullmatch(word)), None)
+            if wrong is not None:
+                yield f"line {number}", f"{_shown(wrong)} is no index:value"
+                continue
+            indices = [int(word.split(b":")[0]) for word in entries if not word.startswith(b"qid")]
+            fallen = next((b for a, b in zip(indices, indices[1:], strict=False) if b <= a), None)
+            if fallen is not None:
+                yield f"line {number}", f"index {fallen} stands behind a greater or the same one"
+
+
+def _shown(word: bytes) -> str:
+    return repr(word[:40].decode("utf-8", "replace"))
