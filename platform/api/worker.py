@@ -24,6 +24,7 @@ from ninja.security import HttpBearer
 from pydantic import Field
 
 from api import transfer
+from datasets.models import DatasetVersion
 from submissions import dispatch, files, images, readiness_attempts, reports
 from submissions.leases import take_back
 from submissions.models import Attempt, Run, RunState, Worker
@@ -224,6 +225,7 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
             "sha256": version.public_sha256,
             "name": version.name,
             "alias": run.dataset_name,
+            "cache": _arrays(version),
             "blind": phase.needs_trusted_workers,
             "metric": run.metric,
             "rows": {part: version.rows(part) for part in version.parts()},
@@ -239,6 +241,13 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
         "any_time": run.any_time,
         "load_models": phase.allow_saved_models and not phase.is_hidden,
     }
+
+
+def _arrays(version: DatasetVersion) -> dict[str, str] | None:
+    """Where the dataset's arrays are; None for versions that have none yet."""
+    if not version.cache_zip:
+        return None
+    return {"url": transfer.download_link(version.cache_zip), "sha256": version.cache_sha256}
 
 
 def _attempt_of(request: HttpRequest, run_id: int, body: OfAttempt) -> Run:

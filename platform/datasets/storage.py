@@ -46,6 +46,16 @@ def in_memory(pieces: Iterable[bytes], name: str) -> IO[bytes]:
     return file
 
 
+class Unsealed(File):  # type: ignore[type-arg]
+    """The plain text of an encrypted file."""
+
+    @property
+    def path(self) -> Path | None:
+        """Where this process can read it by a path, which leads to memory; None where the system has none."""
+        path = Path(f"/proc/self/fd/{self.fileno()}")
+        return path if hasattr(os, "memfd_create") and path.exists() else None
+
+
 class SealedFiles:
     """What a storage of solutions has in addition to one of Django's, to be mixed into it."""
 
@@ -66,7 +76,7 @@ class SealedFiles:
             return file
         with file:
             try:
-                return File(in_memory(encryption.decrypted(file, keys()), name), name=name)
+                return Unsealed(in_memory(encryption.decrypted(file, keys()), name), name=name)
             except CannotDecrypt as problem:
                 raise CannotDecrypt(f"The solution {name} cannot be read: {problem}.") from problem
 

@@ -20,6 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 import scoring
+from datasets.files import solution_path
 from scoring.names import LIBSCORES
 from scoring.reading import read_table
 from submissions import doorbell, signals
@@ -74,17 +75,16 @@ def counting_predictions(run: Run) -> list[Prediction]:
 def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None":
     """Compute the score of one prediction; None where the part has no solution."""
     version = run.dataset_version
-    solution_file = version.solution(prediction.part)
-    if not solution_file:
+    if not version.solution(prediction.part):
         return None
     with (
-        local_copy(solution_file, f"{run.dataset_name}_{prediction.part}.solution") as solution_path,
+        solution_path(version, prediction.part, f"{run.dataset_name}_{prediction.part}.solution") as hidden,
         local_copy(prediction.file, prediction.name) as prediction_path,
     ):
         # The scorer of 2015 knew columns without an answer; the chapter's equations do not.
         finite = run.convention != LIBSCORES
         shape = version.prediction_shape(prediction.part)
-        solution = read_table(solution_path, what="solution", finite=finite)
+        solution = read_table(hidden, what="solution", finite=finite)
         predicted = read_table(prediction_path, what="prediction", shape=shape, finite=finite)
     return scoring.score(
         solution,
@@ -94,7 +94,7 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
         convention=run.convention,
         seed=bootstrap_seed(run, prediction.part),
         # Neighbours in time are alike, so rows of chronological data are resampled in blocks.
-        blocks=scoring.block_length(len(solution)) if version.facts.get("is_chronological") else None,
+        blocks=scoring.block_length(len(solution)) if version.is_chronological else None,
     )
 
 

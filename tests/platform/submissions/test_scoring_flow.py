@@ -264,8 +264,8 @@ def test_rows_of_chronological_data_are_resampled_in_blocks(phase, tmp_path, mon
         return compute(*data, **options)
 
     monkeypatch.setattr(scoring, "score", noted)
+    DatasetVersion.objects.filter(dataset=phase.tasks.first().dataset).update(is_chronological=True)
     first, second = submit_results(phase, "alice", tmp_path, GOOD).runs.all()
-    DatasetVersion.objects.filter(pk=first.dataset_version_id).update(facts={"is_chronological": True})
     score_run(first.pk)
     score_run(second.pk)
     assert asked == [2, 2, None, None]
