@@ -1,18 +1,16 @@
 """Bringing datasets in."""
 
-import hashlib
 import itertools
 import math
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
-from django.core.files import File
 from django.db import transaction
 from django.db.models import Count, Max
 from django.db.models.fields.files import FieldFile
@@ -20,31 +18,54 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from accounts.refusals import Refused
+from datasets import files
+from datasets.card import Card, make_card
+from datasets.checks import Finding, Progress, Severity, check_folder
+from datasets.known_files import known_leaks
 from datasets.models import Dataset, DatasetVersion
+from datasets.rounds import propose
 from ingestion.archive import RefusedArchive, open_archive
-from ingestion.dataset import DatasetFacts, Problem, check_dataset, public_files, solution_files
-from scoring import BadSolutionError, UndefinedMetricError, names, reading
-from scoring import score as compute_score
+from ingestion.dataset import DatasetFacts, DatasetReport, Problem, check_dataset, solution_files
+from scoring import names
 
 
 @dataclass
 class ImportReport:
-    """What was found in a dataset, and where it went."""
+    """What was found in a dataset, and where it went.
+
+    `findings` has everything that was found with its severity; `errors` and `warnings` are those of them, as the
+    command prints them. `card` is None where the data could not be understood.
+    """
 
     ok: bool
     slug: str | None = None
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     dataset: Dataset | None = None
+    version: DatasetVersion | None = None
+    findings: list[Finding] = field(default_factory=list)
+    card: Card | None = None
+
+    def add(self, found: Iterable[Finding]) -> None:
+        """Take findings in; an error makes the report one of a refused dataset."""
+        lists = {Severity.ERROR: self.errors, Severity.WARNING: self.warnings}
+        for finding in found:
+            self.findings.append(finding)
+            if finding.severity in lists:
+                lists[finding.severity].append(finding.as_problem())
+        self.ok = not self.errors
 
     def to_json(self) -> dict[str, object]:
         """The fields that the command prints (interfaces)."""
         return {
             "ok": self.ok,
             "slug": self.slug,
-            "version": self.dataset.current.number if self.dataset and self.dataset.current else None,
+            "version": self.version.number if self.version else None,
             "errors": [asdict(problem) for problem in self.errors],
             "warnings": [asdict(problem) for problem in self.warnings],
+            "findings": [finding.to_json() for finding in self.findings],
+            "card": self.card.row() if self.card else None,
+            "round": asdict(propose(self.card)) if self.card else None,
         }
 
 
@@ -72,30 +93,68 @@ def import_dataset(
     check_only: bool = False,
     title: str | None = None,
     description: str = "",
+    recipe: Mapping[str, Any] | None = None,
+    irrelevant: float | None = None,
+    reachable: Iterable[Path] | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Check a dataset in AutoML format and keep it, public files and solutions apart.
 
     The owner's dataset of the same name gets a new version; nothing is kept when there is an error or with
     `check_only`.
+
+    recipe: how the dataset was made of a table; kept with the version, private. irrelevant: the share of probes
+    among its features. reachable: files, folders and zips that participants or their code can get; a hidden
+    solution in one of them refuses the dataset. progress: called with a share of the work and a sentence.
     """
+    tell = progress or (lambda fraction, sentence: None)
     with dataset_folder(path) as folder:
+        tell(0.0, "Reading the files.")
         checked = check_dataset(folder)
-        report = ImportReport(ok=False, errors=list(checked.errors), warnings=list(checked.warnings))
-        if len(checked.name) > LONGEST_NAME:
-            what = f"the name of the dataset has {len(checked.name)} characters"
-            report.errors.append(Problem(checked.name, what, f"Use {LONGEST_NAME} at most."))
-        if checked.facts is not None and not report.errors:
-            report.errors += _metric_problems(folder, checked.name, checked.facts)
-        report.ok = not report.errors
+        report = _checked(folder, checked, owner, irrelevant, reachable, tell)
         if not report.ok or checked.facts is None:
             return report
         report.slug = slug = slug_for(checked.name, owner)
         if check_only:
             return report
-        report.warnings += _earlier_runs(slug)
-        report.dataset = _keep(
-            folder, checked.name, checked.facts, slug, owner, title or checked.name, description
+        report.add(_earlier_runs(slug))
+        tell(0.8, "Keeping the dataset.")
+        report.version = _keep(
+            folder, checked, report, slug, owner, title or checked.name, description, dict(recipe or {})
         )
+        report.dataset = report.version.dataset
+        tell(1.0, "The dataset is kept.")
+    return report
+
+
+def _checked(
+    folder: Path,
+    checked: DatasetReport,
+    owner: User,
+    irrelevant: float | None,
+    reachable: Iterable[Path] | None,
+    tell: Progress,
+) -> ImportReport:
+    """The report of what reading found and, where the format is in order, of all checks, with the card."""
+    report = ImportReport(ok=False)
+    report.add(Finding.of_problem(problem, Severity.ERROR) for problem in checked.errors)
+    report.add(Finding.of_problem(problem, Severity.WARNING) for problem in checked.warnings)
+    if len(checked.name) > LONGEST_NAME:
+        what = f"the name of the dataset has {len(checked.name)} characters"
+        report.add([Finding("format", Severity.ERROR, checked.name, what, f"Use {LONGEST_NAME} at most.")])
+    if checked.facts is None or checked.parsed is None or not report.ok:
+        report.ok = False
+        return report
+    report.card = make_card(folder, checked.facts, parsed=checked.parsed, irrelevant=irrelevant)
+    found = check_folder(
+        folder,
+        checked.facts,
+        reachable=reachable,
+        progress=lambda fraction, sentence: tell(0.4 + 0.4 * fraction, sentence),
+        parsed=checked.parsed,
+    )
+    report.add(found)
+    report.add(known_leaks(solution_files(folder), checked.parsed, owner))
     return report
 
 
@@ -124,34 +183,19 @@ def _finite(facts: dict[str, object]) -> dict[str, object]:
     }
 
 
-def _metric_problems(folder: Path, name: str, facts: DatasetFacts) -> list[Problem]:
-    """Refuse a dataset whose own solution makes its metric undefined."""
-    problems = []
-    for part in ("valid", "test"):
-        path = folder / f"{name}_{part}.solution"
-        if not path.exists():
-            continue
-        try:
-            solution = reading.read_table(path, what="solution")
-            compute_score(solution, solution, task=facts.task, metric=facts.metric, stderr=False)
-        except (BadSolutionError, UndefinedMetricError) as problem:
-            problems.append(
-                Problem(path.name, str(problem), "Choose another metric, or a split in which it is defined.")
-            )
-    return problems
-
-
 def _keep(
     folder: Path,
-    name: str,
-    facts: DatasetFacts,
+    checked: DatasetReport,
+    report: ImportReport,
     slug: str,
     owner: User,
     title: str,
     description: str,
-) -> Dataset:
+    recipe: dict[str, Any],
+) -> DatasetVersion:
+    name, facts = checked.name, checked.facts
+    assert facts is not None, "only a dataset that could be read is kept"
     stored: list[FieldFile] = []
-    scratch = Path(tempfile.mkdtemp(prefix="dataset-", dir=settings.FILE_UPLOAD_TEMP_DIR))
     try:
         with transaction.atomic():
             dataset, _ = Dataset.objects.get_or_create(
@@ -161,29 +205,18 @@ def _keep(
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
             last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
             version = _version(dataset, last + 1, name, facts)
-            zipped = _zip_public(folder, name, scratch / "public.zip")
-            with zipped.open("rb") as file:
-                version.public_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-                version.public_bytes = zipped.stat().st_size
-                file.seek(0)
-                version.public_zip.save(f"{slug}-{last + 1}.zip", File(file), save=False)
-            stored.append(version.public_zip)
-            for part, path in solution_files(folder).items():
-                target = version.solution(part)
-                with path.open("rb") as file:
-                    target.save(path.name, File(file), save=False)
-                stored.append(target)
-            private = folder / f"{name}_private.info"
-            if private.exists():
-                version.private_info = private.read_text(errors="replace").replace("\0", "")[:20_000]
+            version.card = _finite(report.card.to_json()) if report.card else {}
+            version.findings = [finding.to_json() for finding in report.findings]
+            version.recipe = recipe
+            version.is_held = dataset.versions.filter(runs__isnull=False).exists()
+            features = checked.parsed.features if checked.parsed else None
+            files.keep_files(version, folder, label=f"{slug}-{last + 1}", features=features, stored=stored)
             version.save()
     except BaseException:
         for kept in stored:
             kept.storage.delete(str(kept.name))
         raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return dataset
+    return version
 
 
 def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> DatasetVersion:
@@ -207,25 +240,15 @@ def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> D
     )
 
 
-def _earlier_runs(slug: str) -> list[Problem]:
-    """Say that runs exist on earlier versions: they keep theirs, and a board would mix both unnoticed."""
+def _earlier_runs(slug: str) -> list[Finding]:
+    """Say that runs exist on earlier versions: the new one waits, so that no board mixes both unnoticed."""
     versions = DatasetVersion.objects.filter(dataset__slug=slug)
     count = versions.aggregate(runs=Count("runs"))["runs"]
     if not count:
         return []
     what = (
-        f"{count} runs exist on earlier versions of {slug}; they keep the version they ran with, new runs do not"
+        f"{count} runs exist on earlier versions of {slug}; they keep the version they ran with, and new runs use "
+        "it until the new version is swapped in"
     )
-    mend = "The manage page of their competition can score them again, or run them again, with the new version."
-    return [Problem(slug, what, mend)]
-
-
-def _zip_public(folder: Path, name: str, target: Path) -> Path:
-    """Zip the public files, with fixed dates, so that the same files give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(public_files(folder)):
-            entry = zipfile.ZipInfo(f"{name}/{path.name}", date_time=(2015, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
-                shutil.copyfileobj(source, sink, 2**20)
-    return target
+    mend = "The page of its versions swaps it in, and can have those runs scored again or run again with it."
+    return [Finding("runs", Severity.WARNING, slug, what, mend)]
