@@ -16,6 +16,7 @@ from accounts.models import User
 from competitions import teams
 from competitions.models import Competition, Organizer, Page, Phase, Round, Task
 from datasets.models import Dataset, DatasetVersion
+from datasets.uploads.models import Upload
 from leaderboards import board
 from submissions import handover
 from submissions.models import Attempt, Run, RunState, Score, Submission, Worker
@@ -63,6 +64,7 @@ class World:
     of_rivals: dict[str, str] = field(default_factory=dict)
     worker: Worker | None = None
     worker_token: str = ""
+    upload: Upload | None = None  # of the owner
 
     def client(self, role: str) -> Client:
         """A browser of somebody in this role."""
@@ -82,6 +84,8 @@ def build() -> World:
     _phases(world)
     _first_round(world)
     _blind_phase(world)
+    world.hidden["file of an upload"] = word("upload")
+    world.upload = Upload.objects.create(owner=olga, filename=world.hidden["file of an upload"], size=10)
     for phase in world.phases.values():
         board.refresh_now(phase)
     return world

@@ -69,6 +69,9 @@ def machine(for_worker: int) -> Row:
 OWN = by(404, (TEAM, 200), (ORGANIZERS, 200))
 OWN_HIDDEN = by(404, (TEAM, 403), (ORGANIZERS, 403), (SEE_HIDDEN, 200))
 CONTEST = "competitions/<slug:slug>/"
+SENDERS = (*EDITORS, "foreign")  # who may send datasets
+UPLOADS = "datasets/uploads/"
+UPLOAD = UPLOADS + "<int:upload_id>/"  # the owner's own
 SUBMISSION = CONTEST + "submissions/<int:submission_id>/"
 
 PAGES: dict[str, Row] = {
@@ -116,6 +119,22 @@ PAGES: dict[str, Row] = {
     CONTEST + "prizes/<int:number>/": form(by(404), by(404)),
     CONTEST + "published/<int:submission_id>/": verbs(ALL_405, GET=by(404)),
     CONTEST + "published/<int:submission_id>/ (blind)": verbs(ALL_405, GET=by(404)),
+}
+
+PAGES |= {
+    "datasets/": public(),
+    UPLOADS: verbs(
+        ALL_405,
+        GET=by(403, (SENDERS, 200), (NOBODY, 302)),
+        POST=by(403, (SENDERS, 400), (NOBODY, 302)),
+    ),
+    UPLOADS + "begin/": button(by(403, (SENDERS, 400))),
+    UPLOAD: page(by(404, owner=200)),
+    UPLOAD + "content/": verbs(
+        FOR_PEOPLE_405, GET=by(404, (NOBODY, 302), owner=200), PUT=by(404, (NOBODY, 302), owner=400)
+    ),
+    UPLOAD + "import/": button(by(404, owner=409)),
+    UPLOAD + "remove/": button(by(404, owner=302)),
 }
 
 WORKER: dict[str, Row] = {

@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from datasets.uploads.models import Upload
 from submissions.models import Run, Submission
 
 BOARD_QUERIES = ("part=test", "part=valid", "sort=mean_score", "sort=-task0", "sort=task1")
@@ -38,6 +39,7 @@ def arguments(route: str, world) -> Iterator[str]:
         "submission_id": list(Submission.objects.values_list("pk", flat=True)),
         "run_id": list(Run.objects.values_list("pk", flat=True)[: 1 if route.startswith("worker/") else None]),
         "check_id": [1],
+        "upload_id": list(Upload.objects.values_list("pk", flat=True)),
         "page_slug": ["prizes"],
         "slug": ["series", "elsewhere"],
         "token": ["forged"],

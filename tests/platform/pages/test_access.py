@@ -88,6 +88,7 @@ def address(name: str, world: mid_series.World) -> str:
         "submission_id": submission.pk,
         "run_id": submission.runs.first().pk,
         "check_id": 1,
+        "upload_id": world.upload.pk if world.upload else 0,
         "page_slug": "prizes",
         "action": "pause-queue",
         "number": 1,
