@@ -254,13 +254,14 @@ def shows_all_datasets(phase: Phase, now: dt.datetime) -> bool:
 
 
 def usable_datasets(user: Person) -> QuerySet[Dataset]:
-    """The datasets that the person may put into a phase: their own, and those of competitions they edit."""
+    """The datasets that the person may put into a phase: own, shared, and those of competitions they edit."""
     if not user.is_authenticated:
         return Dataset.objects.none()
     if user.is_superuser:
         return Dataset.objects.all()
     edited = Competition.objects.filter(organizers__user=user, organizers__role__in=EDITING)
-    return Dataset.objects.filter(Q(owner=user) | Q(tasks__phase__round__competition__in=edited)).distinct()
+    of_contests = Q(tasks__phase__round__competition__in=edited)
+    return Dataset.objects.filter(Q(owner=user) | Q(shares__user=user) | of_contests).distinct()
 
 
 def usable_parents(user: Person, competition: Competition) -> QuerySet[Phase]:

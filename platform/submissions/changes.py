@@ -178,20 +178,24 @@ class UseCurrentVersion(Action):
     def _version(self) -> DatasetVersion:
         return making.current_version(self.task)
 
-    def _runs(self) -> list[Run]:
-        stale = [
-            run
-            for run in again.standing_runs(self.task.phase, self.task)
-            if run.dataset_version_id != self._version().pk
-        ]
+    def stale_runs(self, version: DatasetVersion) -> list[Run]:
+        """The runs on the board that have another version than this."""
+        standing = again.standing_runs(self.task.phase, self.task)
+        return [run for run in standing if run.dataset_version_id != version.pk]
+
+    def _runs(self, version: DatasetVersion | None = None) -> list[Run]:
+        stale = self.stale_runs(version or self._version())
         return again.runnable(stale) if self.run_again else again.scorable(stale)
 
     def check(self, now: dt.datetime) -> None:
         """Something must be on an older version, and fit the new one."""
-        runs = self._runs()
+        self.check_with(self._version())
+
+    def check_with(self, version: DatasetVersion) -> None:
+        """The same for a version that is not in use yet."""
+        runs = self._runs(version)
         again.refuse_nothing(runs, "run" if self.run_again else "scored")
         shapes = {tuple(run.dataset_version.prediction_shape(part) for part in ("valid", "test")) for run in runs}
-        version = self._version()
         if not self.run_again and shapes != {tuple(version.prediction_shape(part) for part in ("valid", "test"))}:
             raise Refused(
                 f"Version {version.number} of {self.task.name} has other numbers of samples or columns.",

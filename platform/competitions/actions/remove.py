@@ -9,10 +9,11 @@ from competitions import policy
 from competitions.actions.base import record
 from competitions.models import Entrant, Task
 from datasets.models import Dataset
+from datasets.versions import delete_afterwards, stored_files
 
 
 def remove_dataset(dataset: Dataset, *, by: User) -> None:
-    """Delete a dataset with all its versions, unless a phase uses it or a run was made with it."""
+    """Delete a dataset with its versions and their files, unless a phase uses it or a run was made with it."""
     if not (by.is_superuser or dataset.owner_id == by.pk):
         raise Refused("Only its owner removes a dataset.", status=403)
     used = list(dataset.tasks.select_related("phase__round__competition").order_by("pk")[:1])
@@ -23,7 +24,10 @@ def remove_dataset(dataset: Dataset, *, by: User) -> None:
             status=409,
             mend="Take it out of the phase first, while nothing has run on it.",
         )
-    dataset.delete()
+    with transaction.atomic():
+        stored = [file for version in dataset.versions.all() for file in stored_files(version)]
+        dataset.delete()
+        delete_afterwards(stored)
 
 
 def remove_task(task: Task, *, by: User | None) -> None:

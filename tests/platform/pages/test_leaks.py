@@ -7,6 +7,7 @@ import re
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from api import transfer
@@ -164,7 +165,8 @@ def change_all_that_is_hidden(world: World) -> None:
         Score.objects.filter(pk=score.pk).update(value=1 - score.value, stderr=0.3)
     tasks = world.phases["AutoML[1]"].tasks.all()
     Dataset.objects.filter(tasks__in=tasks).update(title="Other", description="Other", private_description="Other")
-    DatasetVersion.objects.filter(dataset__tasks__in=tasks).update(
+    # Past the guard: a version that runs used never changes otherwise.
+    QuerySet(DatasetVersion).filter(dataset__tasks__in=tasks).update(
         name="other", feat_num=7, train_num=8, time_budget=90, task_kind="regression", metric="R2", public_bytes=9
     )
     for phase in world.phases.values():
