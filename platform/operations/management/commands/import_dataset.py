@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from accounts.refusals import Refused
 from datasets.actions import import_dataset
+from datasets.checks import Finding, Severity
 from operations.commands import AT_FAULT, OK, PodiumCommand, user_named
 
 
@@ -20,6 +21,14 @@ class Command(PodiumCommand):
         parser.add_argument("path", type=Path, help="the dataset's folder or zip")
         parser.add_argument("--owner", required=True, metavar="USER", help="the organizer it belongs to")
         parser.add_argument("--check-only", action="store_true", help="report, but keep nothing")
+        parser.add_argument(
+            "--reachable",
+            type=Path,
+            action="append",
+            metavar="PATH",
+            help="a file, folder or zip that participants or their code can get; no hidden target may stand in it "
+            "(can be given several times)",
+        )
         parser.add_argument("--title", help="the title that organizers see (default: its name)")
 
     def act(self, **options: Any) -> tuple[dict[str, Any], int]:
@@ -29,13 +38,18 @@ class Command(PodiumCommand):
             owner=user_named(options["owner"]),
             check_only=options["check_only"],
             title=options["title"],
+            reachable=reachable(options["reachable"] or []),
         )
         return report.to_json(), OK if report.ok else AT_FAULT
 
     def explain(self, result: dict[str, Any]) -> str:
-        """Return every problem on its own line, then what became of the dataset."""
-        lines = [f"error: {line(problem)}" for problem in result["errors"]]
-        lines += [f"warning: {line(problem)}" for problem in result["warnings"]]
+        """Return every finding on its own line with its severity, the card, and what became of the dataset."""
+        lines = [found_line(finding) for finding in sorted(result["findings"], key=weight)]
+        if result["card"]:
+            lines.append(", ".join(f"{column} {shown(value)}" for column, value in result["card"].items()))
+        if result["round"]:
+            proposal = result["round"]
+            lines.append(f"Round {proposal['number']}, {proposal['name']}: {' '.join(proposal['reasons'])}")
         if not result["ok"]:
             lines.append("The dataset was not imported.")
         elif result["version"] is None:
@@ -47,10 +61,35 @@ class Command(PodiumCommand):
     def refused(self, refusal: Refused) -> dict[str, Any]:
         """Return the refusal in the fields of a report."""
         problem = {"place": "", "message": refusal.message, "mend": refusal.mend}
-        return {"ok": False, "slug": None, "version": None, "errors": [problem], "warnings": []}
+        finding = Finding("refused", Severity.ERROR, "", refusal.message, refusal.mend or "")
+        nothing: dict[str, Any] = {"slug": None, "version": None, "warnings": [], "card": None, "round": None}
+        return {"ok": False, "errors": [problem], "findings": [finding.to_json()], **nothing}
+
+
+def reachable(paths: list[Path]) -> list[Path]:
+    """Return the paths, or refuse the first that does not exist."""
+    for path in paths:
+        if not path.exists():
+            raise Refused(f"There is no file or folder {path}.", status=404)
+    return paths
+
+
+def weight(finding: dict[str, str]) -> int:
+    """Return the place of a finding in a report: errors first."""
+    return list(Severity).index(Severity(finding["severity"]))
 
 
 def line(problem: dict[str, str]) -> str:
     """Return one problem as a line."""
     place = f"{problem['place']}: " if problem["place"] else ""
     return f"{place}{problem['message']} {problem['mend'] or ''}".strip()
+
+
+def found_line(finding: dict[str, str]) -> str:
+    """Return one finding as a line, its severity first."""
+    return f"{finding['severity']}: {line({**finding, 'message': finding['sentence']})}"
+
+
+def shown(value: float | None) -> str:
+    """Return a number of the card with three digits that tell, as the chapter's table has them."""
+    return "unknown" if value is None else f"{value:.3g}" if isinstance(value, float) else f"{value}"
