@@ -138,8 +138,8 @@ def _tell_odd_values(name: str, texts: Any, reading: Reading) -> None:
     for row in odd[:_MOST_ODD_VALUES].tolist():
         reading.findings.warn(
             f"line {reading.line_of(row)}",
-            f"{token(texts, row)} in column {name!r} is no number, though {known - len(odd)} of its {known} values "
-            "are; the column is read as categories",
+            f"{token(texts, row)} in column {name!r} is no number, though {known - len(odd)} of its {known} "
+            "values are; the column is read as categories",
             "Correct it, or write ? for a missing value.",
         )
     if len(odd) > _MOST_ODD_VALUES:

@@ -103,6 +103,6 @@ def _own_target(path: Path, target: Any, rows: int) -> dict[str, Any]:
     if target.dtype.kind not in "biuf":
         raise DataError(path.name, f"y is an array of {target.dtype}, neither numbers nor text")
     width = 1 if target.ndim == 1 else target.shape[1]
-    names = ("y",) if width == 1 else tuple(f"y_{position}" for position in range(1, width + 1))
+    columns = ("y",) if width == 1 else tuple(f"y_{position}" for position in range(1, width + 1))
     numbers = target.astype(np.float64)
-    return {"target": numbers[:, 0] if width == 1 and numbers.ndim == 2 else numbers, "target_names": names}
+    return {"target": numbers[:, 0] if width == 1 and numbers.ndim == 2 else numbers, "target_names": columns}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,8 @@ def read_svmlight(path: Path, findings: Findings, progress: Progress) -> Table |
     try:
         found = load_svmlight_file(path, zero_based="auto", multilabel=several, query_id=True)
     except (ValueError, OverflowError) as error:
-        return _explain(path, findings, error)
+        _explain(path, findings, error)
+        return None
     matrix, labels, queries = found
     if not matrix.shape[0]:
         raise DataError(path.name, "holds no rows")
@@ -96,7 +97,7 @@ def _faults(path: Path) -> Iterator[tuple[str, str]]:
                 yield f"line {number}", f"{_shown(wrong)} is no index:value"
                 continue
             indices = [int(word.split(b":")[0]) for word in entries if not word.startswith(b"qid")]
-            fallen = next((b for a, b in zip(indices, indices[1:], strict=False) if b <= a), None)
+            fallen = next((b for a, b in pairwise(indices) if b <= a), None)
             if fallen is not None:
                 yield f"line {number}", f"index {fallen} stands behind a greater or the same one"
 

@@ -49,7 +49,8 @@ class Table:
     datetime64 for dates; a missing value is NaN or NaT. Sparse ones have a `matrix` (CSR, float64) instead. The
     columns of either are `columns`, in that order. `target` is what the file keeps apart from the features: (n,)
     or (n, c) numbers, else None; `target_names` name its columns, and `target_labels` what its codes, counted
-    from 0, stand for (empty where the numbers are meant). `task` is what an info file says, `info` all that it says.
+    from 0, stand for (empty where the numbers are meant). `task` is what an info file says, `info` all that
+    it says.
     """
 
     name: str
@@ -66,7 +67,8 @@ class Table:
     @property
     def rows(self) -> int:
         """The number of samples."""
-        return int((self.frame if self.matrix is None else self.matrix).shape[0])
+        values: Any = self.frame if self.matrix is None else self.matrix
+        return int(values.shape[0])
 
     @property
     def is_sparse(self) -> bool:

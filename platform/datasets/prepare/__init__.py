@@ -1,0 +1,26 @@
+"""From a table to a fair, concealed dataset: a recipe, what it makes of a table, and keeping that."""
+
+from datasets.prepare.action import found_report, prepare_dataset, stored_recipe
+from datasets.prepare.folder import Prepared, prepare, prepare_folder, write_prepared
+from datasets.prepare.recipe import Categories, Missing, Recipe, RecipeError, Split, problems_with
+from datasets.prepare.sizes import error_bar, rows_for
+from datasets.prepare.suggestion import suggest
+
+__all__ = [
+    "Categories",
+    "Missing",
+    "Prepared",
+    "Recipe",
+    "RecipeError",
+    "Split",
+    "error_bar",
+    "found_report",
+    "prepare",
+    "prepare_dataset",
+    "prepare_folder",
+    "problems_with",
+    "rows_for",
+    "stored_recipe",
+    "suggest",
+    "write_prepared",
+]

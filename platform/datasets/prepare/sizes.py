@@ -1,0 +1,60 @@
+"""How many rows the test and validation parts get: the challenge's rule N = 50/E."""
+
+import math
+from dataclasses import dataclass
+
+from datasets.prepare.recipe import Recipe, RecipeError
+from ingestion.dataset import Problem
+
+# More than these shares of the rows are never taken from learning by the rule.
+LARGEST_TEST, LARGEST_VALID = 0.3, 0.15
+ERRORS_EXPECTED = 50
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows of each part; `minority` rows of the smallest class are expected in the test part, and `note` says
+    what that means for the error bar."""
+
+    train: int
+    valid: int
+    test: int
+    minority: int
+    note: str
+
+
+def rows_for(expected_error: float) -> int:
+    """N = 50/E: so many rows of the smallest class show an error rate E with a relative error bar of 14 %."""
+    return math.ceil(ERRORS_EXPECTED / expected_error)
+
+
+def error_bar(expected_error: float, rows: int) -> float:
+    """Standard error of an error rate E that is measured on N rows, sqrt(E (1 - E) / N)."""
+    return math.sqrt(expected_error * (1 - expected_error) / max(1, rows))
+
+
+def find_sizes(rows: int, smallest_share: float, recipe: Recipe) -> Sizes:
+    """The sizes that a recipe asks for or the rule gives. Raises RecipeError where too few rows are left.
+
+    smallest_share: share of the rows in the smallest class. The validation part gets half of the test part's
+    rows, as most of the challenge's datasets have it.
+    """
+    wanted = rows_for(recipe.expected_error) / max(smallest_share, 1 / max(1, rows))
+    by_rule = max(1, min(math.ceil(wanted), math.floor(LARGEST_TEST * rows)))
+    test = by_rule if recipe.test_rows is None else recipe.test_rows
+    half = min(math.ceil(test / 2), math.floor(LARGEST_VALID * rows))
+    valid = half if recipe.valid_rows is None else recipe.valid_rows
+    train = rows - test - valid
+    if train < 1:
+        what = f"{test} test and {valid} validation rows leave {max(0, train)} of {rows} rows for training"
+        raise RecipeError([Problem("test_rows", what, "Choose smaller parts.")])
+    minority = math.floor(test * smallest_share)
+    bar = error_bar(recipe.expected_error, minority)
+    note = (
+        f"The test part has {test} rows, about {minority} of its smallest class: an error of "
+        f"{recipe.expected_error:.1%} there is measured to ± {bar:.1%}."
+    )
+    needed = rows_for(recipe.expected_error)
+    if minority < needed:
+        note += f" The rule N = 50/E asks for {needed}."
+    return Sizes(train, valid, test, minority, note)
