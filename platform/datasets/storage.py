@@ -18,6 +18,8 @@ from django.core.files.storage import FileSystemStorage
 from datasets import encryption
 from datasets.encryption import HEAD_BYTES, CannotDecrypt, Key
 
+SCRATCH = ".replacing-"  # how files begin that are about to take the place of another
+
 
 @lru_cache(maxsize=4)
 def _keys_of(setting: str) -> tuple[Key, ...]:
@@ -100,7 +102,7 @@ class SolutionFiles(SealedFiles, FileSystemStorage):
     def replace(self, name: str, content: "File[bytes]") -> None:
         """Write beside the file and rename, so that it is there at every moment."""
         target = Path(self.path(name))
-        descriptor, scratch = tempfile.mkstemp(dir=target.parent, prefix=".replacing-")
+        descriptor, scratch = tempfile.mkstemp(dir=target.parent, prefix=SCRATCH)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 for piece in content.chunks(2**20):

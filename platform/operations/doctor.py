@@ -58,6 +58,7 @@ def examine() -> list[Finding]:
         ("Python", check_python),
         ("data folder", check_home),
         ("database", check_database),
+        ("solutions", check_solutions),
         ("broker", check_brokers),
         ("sandboxes", check_sandboxes),
         ("machine", check_machine),
@@ -132,6 +133,28 @@ def check_database() -> list[Finding]:
         sentence = f"{vendor} answers; {waiting} migrations wait and are applied at the next start."
         return [Finding("database", "note", sentence, "./podium manage migrate", True)]
     return [Finding("database", "ok", f"{vendor} answers and is migrated.", needed=True)]
+
+
+def check_solutions() -> list[Finding]:
+    """Whether hidden solutions are encrypted, and whether this site has the keys of those that are."""
+    from datasets.sealing import Seal, inventory
+    from datasets.storage import keys
+
+    found = inventory()
+    if found[Seal.UNKNOWN]:
+        sentence = f"{found[Seal.UNKNOWN]} hidden files are encrypted by a key that this site does not have."
+        return [Finding("solutions", "missing", sentence, "Add their key to PODIUM_SOLUTIONS_KEY.", True)]
+    if not keys():
+        sentence = "Hidden solutions are not encrypted; PODIUM_SOLUTIONS_KEY does that."
+        return [Finding("solutions", "ok", sentence)]
+    waiting = found[Seal.PLAIN] + found[Seal.OLDER]
+    if waiting:
+        sentence = (
+            f"New hidden solutions are encrypted; {found[Seal.PLAIN]} files are not yet, and {found[Seal.OLDER]} "
+            "by an earlier key."
+        )
+        return [Finding("solutions", "note", sentence, "./podium manage encrypt_solutions")]
+    return [Finding("solutions", "ok", "Hidden solutions are encrypted by a key that only the site has.")]
 
 
 def check_brokers() -> list[Finding]:
