@@ -64,7 +64,7 @@ def build_cache(version: DatasetVersion) -> None:
     stored: list[Any] = []
     with scratch_folder() as scratch:
         public = version.public_zip
-        with public.storage.open(public.name, "rb") as file, zipfile.ZipFile(file) as archive:
+        with public.storage.open(str(public.name), "rb") as file, zipfile.ZipFile(file) as archive:
             archive.extractall(scratch / "text")
         folder = scratch / "text" / version.name
         _store_cache(version, _packed(folder, read_features(folder), scratch), version.dataset.slug, stored)
@@ -82,7 +82,7 @@ def damages(version: DatasetVersion) -> list[str]:
         if not file:
             continue
         try:
-            with file.storage.open(file.name, "rb") as opened:
+            with file.storage.open(str(file.name), "rb") as opened:
                 is_right = not sha256 or _sha256(opened) == sha256
         except (OSError, CannotDecrypt) as problem:
             found.append(f"The {what} of {version} cannot be read: {problem}")

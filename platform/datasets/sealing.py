@@ -75,7 +75,8 @@ def _rewrite(storage: Any, name: str, *, decrypt: bool) -> None:
 
 
 def _sealed(*, clean: bool = False) -> Iterator[tuple[str, Seal]]:
-    current, *older = [key.id for key in keys()] or [None]
+    known: list[bytes | None] = [key.id for key in keys()]
+    current, *older = known or [None]
     storage: Any = solution_storage()
     for name in _names(storage, ""):
         if posixpath.basename(name).startswith(SCRATCH):  # left by one that was killed

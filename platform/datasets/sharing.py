@@ -23,7 +23,7 @@ def describe(dataset: Dataset, *, by: User | None, **texts: str) -> Dataset:
     if not texts.get("title", dataset.title).strip():
         raise Refused("A dataset needs a title.")
     for name, text in texts.items():
-        longest = Dataset._meta.get_field(name).max_length
+        longest = getattr(Dataset._meta.get_field(name), "max_length", None)
         if longest is not None and len(text) > longest:
             raise Refused(f"The {name} has {len(text)} characters; {longest} are the most.")
         setattr(dataset, name, text.strip())

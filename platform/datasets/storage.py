@@ -64,14 +64,14 @@ class SealedFiles:
     def _save(self, name: str, content: "File[bytes]") -> str:
         known = keys()
         if not known:
-            return self._plain()._save(name, content)
+            return str(self._plain()._save(name, content))
         with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as sealed:
             sealed.writelines(encryption.encrypted(content.chunks(encryption.PIECE), known[0]))
             sealed.seek(0)
-            return self._plain()._save(name, File(sealed, name=name))
+            return str(self._plain()._save(name, File(sealed, name=name)))
 
     def _open(self, name: str, mode: str = "rb") -> "File[bytes]":
-        file = self._plain()._open(name, mode)
+        file: File[bytes] = self._plain()._open(name, mode)
         head = file.read(HEAD_BYTES)
         file.seek(0)
         if encryption.key_id(head) is None:
