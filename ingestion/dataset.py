@@ -26,7 +26,7 @@ from ingestion.dataset_files import (
     write_info,
     write_rows,
 )
-from ingestion.dataset_input import count_labels, has_missing, open_tables, prepare_input
+from ingestion.dataset_input import cached_features, count_labels, has_missing, open_tables, prepare_input
 from ingestion.program.data import PARTS, class_indices
 from ingestion.program.errors import DataError
 
@@ -74,8 +74,9 @@ class Dataset:
 
 
 def load_dataset(folder: Path) -> Dataset:
-    """Read a whole dataset. Raises DataError naming file and line where something cannot be read.
+    """Read a whole dataset, its features from the cache in the folder where that was made from this very text.
 
+    Raises DataError naming file and line where something cannot be read.
     Only reading is checked here; `check_dataset` finds the rest.
     """
     folder = dataset_folder(folder)
@@ -84,9 +85,11 @@ def load_dataset(folder: Path) -> Dataset:
     raw = {part: tables.solution(part) for part in PARTS}
     label_num = count_labels(tables.info, raw)
     solutions = {}
+    known = cached_features(folder, tables.name)
     for part in PARTS:
         solution = raw[part]
-        features = tables.features(part, None if solution is None else len(solution))
+        rows = None if solution is None else len(solution)
+        features = known.get(part) if known else tables.features(part, rows)
         classes = None
         if solution is not None:
             classes = class_indices(solution, task, label_num, tables.path(part, "solution").name)

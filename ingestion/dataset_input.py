@@ -273,12 +273,27 @@ def _digest(path: Path) -> str:
 
 def _taken_over(source: Path, cache: Path, digests: Mapping[str, str]) -> dict[str, Any]:
     """Entries of the cache beside the source, with their files copied; nothing where its text is another."""
-    index = read_index(source)
+    entries = _entries_for(source, digests)
+    for file in (file for part, entry in entries.items() for file in cached_files(part, entry)):
+        shutil.copyfile(source / CACHE_FOLDER / file, cache / file)
+    return entries
+
+
+def _entries_for(folder: Path, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Entries of the cache in a folder, by part; nothing where it was made from another text, or not wholly."""
+    index = read_index(folder)
     if index.get("text") != dict(digests) or set(index["parts"]) != set(digests):
         return {}
     files = [file for part, entry in index["parts"].items() for file in cached_files(part, entry)]
-    if not all(_is_plain(source / CACHE_FOLDER / file) for file in files):
+    return dict(index["parts"]) if all(_is_plain(folder / CACHE_FOLDER / file) for file in files) else {}
+
+
+def cached_features(folder: Path, name: str) -> dict[str, Any]:
+    """The features of each part from the cache in a folder; nothing where it was not made from this very text.
+
+    Raises DataError where the arrays are not what their index says.
+    """
+    if not read_index(folder)["parts"]:
         return {}
-    for file in files:
-        shutil.copyfile(source / CACHE_FOLDER / file, cache / file)
-    return dict(index["parts"])
+    entries = _entries_for(folder, text_digests(folder, name))
+    return {part: read_cached(folder / CACHE_FOLDER, part, entry) for part, entry in entries.items()}

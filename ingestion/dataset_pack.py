@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from typing import Any
 
 from ingestion.dataset_files import dataset_folder
 from ingestion.dataset_input import open_tables, text_digests
-from ingestion.program.data import CACHE_FOLDER, CACHE_INDEX, CACHE_VERSION, PARTS, write_cached
+from ingestion.program.data import CACHE_FOLDER, CACHE_INDEX, CACHE_VERSION, PARTS, read_index, write_cached
 from ingestion.program.info import count_of
 
 FIXED_DATE = (2015, 1, 1, 0, 0, 0)  # the same arrays give the same bytes
@@ -52,9 +53,7 @@ def pack_cache(folder: Path, features: Mapping[str, Any], target: Path, *, scrat
     arrays = scratch / CACHE_FOLDER
     arrays.mkdir()
     try:
-        entries = {part: write_cached(arrays, part, features[part]) for part in PARTS if part in features}
-        index = {"version": CACHE_VERSION, "parts": entries, "text": text_digests(dataset_folder(folder))}
-        (arrays / CACHE_INDEX).write_text(json.dumps(index))
+        _write_arrays(arrays, folder, features)
         with zipfile.ZipFile(target, "w") as archive:
             for path in sorted(arrays.iterdir()):
                 entry = zipfile.ZipInfo(f"{CACHE_FOLDER}/{path.name}", date_time=FIXED_DATE)
@@ -65,6 +64,33 @@ def pack_cache(folder: Path, features: Mapping[str, Any], target: Path, *, scrat
     finally:
         shutil.rmtree(arrays)
     return target
+
+
+def keep_cache(folder: Path, features: Mapping[str, Any]) -> bool:
+    """Keep the arrays of a dataset in its own folder, so that it is not parsed again; whether they are there now.
+
+    features: what was read from the folder's `.data` files, by part. Arrays that fit the text stay; a folder that
+    cannot be written stays as it is.
+    """
+    folder = dataset_folder(folder)
+    try:
+        if read_index(folder).get("text") == text_digests(folder):
+            return True
+        with tempfile.TemporaryDirectory(prefix=".cache-", dir=folder) as scratch:
+            arrays = Path(scratch) / CACHE_FOLDER
+            arrays.mkdir()
+            _write_arrays(arrays, folder, features)
+            shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
+            arrays.rename(folder / CACHE_FOLDER)  # there as a whole or not at all
+    except OSError:
+        return False
+    return True
+
+
+def _write_arrays(arrays: Path, folder: Path, features: Mapping[str, Any]) -> None:
+    entries = {part: write_cached(arrays, part, features[part]) for part in PARTS if part in features}
+    index = {"version": CACHE_VERSION, "parts": entries, "text": text_digests(dataset_folder(folder))}
+    (arrays / CACHE_INDEX).write_text(json.dumps(index))
 
 
 def _shrinks(path: Path) -> bool:

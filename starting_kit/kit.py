@@ -32,6 +32,7 @@ from ingestion import traits_command  # noqa: E402
 from ingestion.archive import RefusedArchive  # noqa: E402
 from ingestion.budget import Budget, format_size  # noqa: E402
 from ingestion.dataset import DataError, Dataset, load_dataset  # noqa: E402
+from ingestion.dataset_pack import keep_cache  # noqa: E402
 from ingestion.options import AT_FAULT, OK, OUR_FAULT, add_limits, say, stop_on_signals  # noqa: E402
 from ingestion.readiness import DEFAULT_SECONDS as TRAIT_SECONDS  # noqa: E402
 from ingestion.readiness import Row  # noqa: E402
@@ -42,6 +43,7 @@ SAMPLE_DATA = HERE / "sample_data"
 SAMPLE_SUBMISSION = HERE / "sample_code_submission"
 OUTPUT = Path("kit_output")
 DEFAULT_SECONDS = 1200.0
+LARGE_TEXT = 2**23  # bytes of text that take long enough to parse
 CHECK_SECONDS = 10.0
 
 
@@ -169,6 +171,7 @@ def try_on(
 ) -> Tried:
     """Run the submission on one dataset and score all of its predictions."""
     dataset = load_dataset(folder)
+    _keep_arrays(folder, dataset)
     seconds = options.wall_seconds or float(dataset.info.get("time_budget") or DEFAULT_SECONDS)
     say(f"\n{dataset.name}: {_described(dataset)}, at most {seconds:g} s")
     result = run(
@@ -191,6 +194,14 @@ def try_on(
     if result.predictions and not {"valid", "test"} & set(dataset.solutions):
         say(f"  It is not scored: {folder} holds no solutions of the validation and test parts.")
     return Tried(dataset.name, str(dataset.info.get("metric")), result, scored_curve(dataset, result.predictions))
+
+
+def _keep_arrays(folder: Path, dataset: Dataset) -> None:
+    """Keep what was parsed of a large dataset beside its text: the run, and the next one, start from that."""
+    if sum(path.stat().st_size for path in folder.glob("*.data")) < LARGE_TEXT:
+        return
+    parts = {"train": dataset.train, "valid": dataset.valid, "test": dataset.test}
+    keep_cache(folder, {name: part.X for name, part in parts.items() if part is not None})
 
 
 def _described(dataset: Dataset) -> str:

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse
 
 from ingestion import dataset_input
-from ingestion.dataset import prepare_input, write_dataset
+from ingestion.dataset import load_dataset, prepare_input, write_dataset
 from ingestion.dataset_cache import DatasetCache
-from ingestion.dataset_pack import BadPack, pack_cache, read_features, unpack_cache
+from ingestion.dataset_pack import BadPack, keep_cache, pack_cache, read_features, unpack_cache
 from ingestion.program.data import CACHE_FOLDER, Dataset
 from ingestion.site import SiteError
 
@@ -112,6 +112,39 @@ def test_a_damaged_zip_leaves_nothing(folder, tmp_path):
     with pytest.raises(BadPack):
         unpack_cache(packed, tmp_path / "inner")
     assert not (tmp_path / "inner" / CACHE_FOLDER).exists()
+
+
+def test_arrays_that_were_kept_are_loaded_in_place_of_the_text(folder, monkeypatch):
+    parsed = load_dataset(folder)
+    assert keep_cache(folder, {"train": parsed.train.X, "test": parsed.test.X})
+    kept = (folder / CACHE_FOLDER / "cache.json").stat().st_ino
+    no_parsing(monkeypatch)
+    loaded = load_dataset(folder)
+    for part in ("train", "test"):
+        assert np.array_equal(as_array(getattr(loaded, part).X), as_array(getattr(parsed, part).X))
+    assert keep_cache(folder, {"train": loaded.train.X, "test": loaded.test.X})
+    assert (folder / CACHE_FOLDER / "cache.json").stat().st_ino == kept, "what fits is not written again"
+    assert not list(folder.glob(".cache-*"))
+
+
+def test_arrays_of_a_text_that_was_changed_are_not_loaded_and_are_replaced(folder):
+    parsed = load_dataset(folder)
+    keep_cache(folder, {"train": parsed.train.X, "test": parsed.test.X})
+    data = folder / "tiny_test.data"
+    data.write_text(data.read_text().replace("0.", "7.", 1))
+    changed = load_dataset(folder)
+    assert as_array(changed.test.X).max() >= 7
+    assert keep_cache(folder, {"train": changed.train.X, "test": changed.test.X})
+    assert np.array_equal(as_array(load_dataset(folder).test.X), as_array(changed.test.X))
+
+
+def test_a_folder_that_cannot_be_written_stays_as_it_is(folder, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    assert not keep_cache(folder, read_features(folder))
+    assert not (folder / CACHE_FOLDER).exists()
 
 
 class Site:

@@ -5,6 +5,7 @@ import hashlib
 import json
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
@@ -111,6 +112,19 @@ def test_a_claim_names_no_solution_and_its_links_open_only_their_own_object(run,
     assert b"".join(got.streaming_content).startswith(b"PK")
     assert client.put(path_of(claimed["dataset"]["url"]), b"x").status_code == 403
     assert client.get("/worker/files/forged").status_code == 403
+
+
+def test_a_claim_tells_where_the_arrays_are_and_what_they_are(run, caller, client):
+    assert caller.claim(run)[0]["dataset"]["cache"] is None
+    version = run.dataset_version
+    version.cache_zip.save("arrays.zip", ContentFile(b"arrays"), save=False)
+    version.cache_sha256 = hashlib.sha256(b"arrays").hexdigest()
+    version.save()
+    Run.objects.update(state=RunState.QUEUED)
+    Attempt.objects.update(outcome=Attempt.Outcome.REPORTED)
+    offered = caller.claim(run)[0]["dataset"]["cache"]
+    content = b"".join(client.get(path_of(offered["url"])).streaming_content)
+    assert hashlib.sha256(content).hexdigest() == offered["sha256"]
 
 
 @pytest.mark.parametrize(
