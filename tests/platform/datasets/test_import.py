@@ -5,13 +5,15 @@ import json
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.conf import settings
 
 from datasets.actions import import_dataset
+from datasets.card import Card
+from datasets.checks import Finding, Severity
 from datasets.models import Dataset, DatasetVersion
 from tests.platform import factories as make
-from tests.shared import shared_case
 
 pytestmark = pytest.mark.django_db
 
@@ -110,21 +112,6 @@ def test_a_zip_imports_like_a_folder(olga, tmp_path):
     assert import_dataset(make.zip_of(tmp_path, files, "tiny.zip"), owner=olga).ok
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize("name", ["madeline", "rl_derived", "iris_kit_sample", "sparse_newsgroups_chalab_sample"])
-def test_real_datasets_import(olga, name):
-    report = import_dataset(shared_case(f"datasets/{name}"), owner=olga)
-    assert report.ok, report.errors
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("name", ["adult_wrong_rows", "adult_wrong_feat_spec", "adult_without_feat_spec"])
-def test_broken_and_unsplit_real_datasets_are_refused(olga, name):
-    report = import_dataset(shared_case(f"datasets/{name}"), owner=olga)
-    assert not report.ok
-    assert report.errors[0].message
-
-
 def test_names_that_differ_by_a_dot_only_are_two_datasets(olga, tmp_path):
     first = import_dataset(small(tmp_path, "a.b"), owner=olga)
     second = import_dataset(small(tmp_path / "more", "a-b"), owner=olga)
@@ -170,3 +157,80 @@ def test_a_new_version_says_that_runs_exist_on_the_one_before(olga, tmp_path):
     report = import_dataset(small(tmp_path / "once more"), owner=olga)
     assert report.ok
     assert "1 runs exist on earlier versions of tiny" in report.warnings[-1].message
+
+
+def test_a_version_keeps_its_card_and_every_finding(olga, tmp_path):
+    report = import_dataset(small(tmp_path), owner=olga, recipe={"seed": 3}, irrelevant=0.25)
+    version = report.dataset.current
+    card = Card.from_json(version.card)
+    assert (card.name, card.features, card.irrelevant) == ("tiny", 3, 0.25)
+    assert [Finding.from_json(one) for one in version.findings] == report.findings
+    assert {finding.code for finding in report.findings} >= {"size"}
+    assert version.recipe == {"seed": 3}
+
+
+def test_errors_and_warnings_are_findings_too(olga, tmp_path):
+    report = import_dataset(small(tmp_path, **{"feat.type": None}), owner=olga, check_only=True)
+    weights = [finding.severity for finding in report.findings]
+    assert weights.count(Severity.ERROR) == len(report.errors) == 0
+    assert weights.count(Severity.WARNING) == len(report.warnings) > 0
+    assert report.to_json()["round"]["name"] == "Novice"
+
+
+def leaky(folder: Path, name: str = "tiny", features: str = "test") -> Path:
+    """A dataset of 40 rows a part, one of whose features is the target of the test part."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, size=40)
+    data = {part: rng.normal(size=(40, 3)).round(3) for part in ("train", "valid", "test")}
+    data[features][:, 1] = y
+    texts = {f"{part}.data": rows_of(values) for part, values in data.items()}
+    solutions = {f"{part}.solution": rows_of(rng.integers(0, 2, size=(40, 1))) for part in ("train", "valid")}
+    types = {"feat.type": "Numerical\n" * 3}
+    return small(folder, name, **texts, **solutions, **types, **{"test.solution": rows_of(y[:, np.newaxis])})
+
+
+def rows_of(values) -> str:
+    return "".join(" ".join(f"{value:g}" for value in row) + "\n" for row in values)
+
+
+@pytest.mark.parametrize("check_only", [False, True])
+def test_a_hidden_solution_among_the_features_refuses_the_dataset(olga, tmp_path, check_only):
+    report = import_dataset(leaky(tmp_path), owner=olga, check_only=check_only)
+    assert not report.ok
+    assert "tiny_test.data" in report.errors[0].message
+    assert Dataset.objects.count() == 0
+
+
+def test_a_hidden_solution_in_a_file_that_others_can_reach_refuses_the_dataset(olga, tmp_path):
+    folder = leaky(tmp_path / "own")
+    (folder / "tiny_test.data").write_text((folder / "tiny_valid.data").read_text())
+    kit = make.zip_of(tmp_path, {"kit/answers.txt": (folder / "tiny_test.solution").read_bytes()}, "kit.zip")
+    assert import_dataset(folder, owner=olga, check_only=True).ok
+    report = import_dataset(folder, owner=olga, reachable=[kit])
+    assert "kit.zip: kit/answers.txt" in report.errors[0].message
+
+
+@pytest.mark.parametrize(("owner", "named"), [("olga", True), ("bob", False)])
+def test_a_hidden_solution_that_is_public_in_another_dataset_is_refused(olga, tmp_path, owner, named):
+    other = leaky(tmp_path / "other", "open")
+    (other / "open_train.solution").write_text((other / "open_test.solution").read_text())
+    (other / "open_test.solution").write_text((other / "open_valid.solution").read_text())
+    assert import_dataset(other, owner=olga).ok
+    folder = leaky(tmp_path / "own")
+    (folder / "tiny_test.data").write_text((folder / "tiny_valid.data").read_text())
+    person = olga if owner == "olga" else make.user(owner)
+    report = import_dataset(folder, owner=person)
+    (error,) = report.errors
+    assert error.place == "tiny_test.solution"
+    assert ("open_train.solution of open" in error.message) is named
+
+
+def test_progress_is_told_from_beginning_to_end(olga, tmp_path):
+    told = []
+    import_dataset(
+        small(tmp_path), owner=olga, progress=lambda fraction, sentence: told.append((fraction, sentence))
+    )
+    fractions = [fraction for fraction, _ in told]
+    assert (fractions[0], fractions[-1]) == (0.0, 1.0)
+    assert fractions == sorted(fractions)
+    assert all(sentence.endswith(".") for _, sentence in told)

@@ -186,6 +186,29 @@ def test_import_dataset_reports_what_is_wrong_and_where(capsys, tiny):
     assert not Dataset.objects.exists()
 
 
+def test_import_dataset_tells_severities_the_card_and_a_round(capsys, tiny):
+    factories.user("olga")
+    call_command("import_dataset", str(tiny), "--owner", "olga", "--check-only")
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.partition(":")[0] for line in lines[:-3]} <= {"warning", "note"}
+    assert lines[-3].startswith("C 2, Cbal ")
+    assert lines[-2].startswith("Round 1, Novice: ")
+
+
+def test_import_dataset_looks_for_hidden_targets_in_files_that_others_can_reach(capsys, tiny, tmp_path):
+    factories.user("olga")
+    for part in ("valid", "test"):
+        (tiny / f"tiny_{part}.solution").write_text("1\n0\n0\n1\n1\n" * 10)
+        (tiny / f"tiny_{part}.data").write_text((tiny / "tiny_train.data").read_text() * 5)
+    (tmp_path / "answers.csv").write_text("answer\n" + "yes\nno\nno\nyes\nyes\n" * 10)
+    options = ("import_dataset", str(tiny), "--owner", "olga", "--reachable", str(tmp_path / "answers.csv"))
+    answer, code = run(capsys, *options)
+    assert (code, answer["ok"]) == (1, False)
+    assert "answers.csv" in answer["errors"][0]["message"]
+    answer, code = run(capsys, *options[:-1], str(tmp_path / "nowhere.csv"))
+    assert (code, "nowhere.csv" in answer["errors"][0]["message"]) == (1, True)
+
+
 def test_import_dataset_of_a_folder_that_is_not_there(capsys, tmp_path):
     factories.user("olga")
     answer, code = run(capsys, "import_dataset", str(tmp_path / "nowhere"), "--owner", "olga")
