@@ -19,21 +19,25 @@ MEANING = {
     "_label.name": "Names of the classes or labels, one a line.",
     "_public.info": "Task, metric, time budget and counts as key = value lines.",
 }
+# The context that the format gives whole, whatever part of it a dataset needs: readers compare it.
+_TERMS = (
+    "arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet format "
+    "includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace "
+    "samplingRate separator source subField transform"
+)
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
+    **{term: f"cr:{term}" for term in _TERMS.split()},
     "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "field": "cr:field",
-    "isLiveDataset": "cr:isLiveDataset",
-    "key": "cr:key",
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
     "sc": "https://schema.org/",
 }
 
