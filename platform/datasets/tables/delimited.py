@@ -222,11 +222,12 @@ def _rows(sample: str, delimiter: str, is_whole: bool) -> list[list[str]]:
 
 
 def looks_like_a_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns: no numbers in it, or text above a column of numbers."""
+    """Whether the first row names the columns: different words, or text above a column of numbers."""
     first, rest = rows[0], rows[1:]
     if not any(_is_number(value) for value in first):
         known = [value for value in first if value.strip()]
-        return len(set(known)) == len(known) and first not in rest
+        if len(set(known)) == len(known):
+            return first not in rest
     for position, value in enumerate(first):
         below = [row[position] for row in rest if position < len(row) and row[position].strip() not in MISSING]
         is_text = value.strip() not in MISSING and not _is_number(value)

@@ -60,32 +60,41 @@ def describe_matrix(
     `categories` are the names behind codes, by position.
     """
     csc = matrix.tocsc()
-    rows = matrix.shape[0]
-    owners = np.repeat(np.arange(matrix.shape[1]), np.diff(csc.indptr))
-    missing = np.bincount(owners[np.isnan(csc.data)], minlength=matrix.shape[1]).tolist()
-    order = np.lexsort((csc.data, owners))
-    values, owners = csc.data[order], owners[order]
-    is_new = np.ones(len(values), dtype=bool)
-    is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
-    is_new &= ~np.isnan(values)
-    values, owners = values[is_new], owners[is_new]
-    starts = np.searchsorted(owners, np.arange(matrix.shape[1] + 1)).tolist()
-    stored = np.diff(csc.indptr).tolist()
+    rows, width = matrix.shape
+    stored = np.diff(csc.indptr)
+    owners = np.repeat(np.arange(width), stored)
+    missing = np.bincount(owners[np.isnan(csc.data)], minlength=width)
+    values, owners = _different(csc.data, owners)
+    has_zero = (stored < rows) & (np.bincount(owners[values == 0], minlength=width) == 0)
+    distinct = np.bincount(owners, minlength=width) + has_zero
+    others = np.bincount(owners[~np.isin(values, (0.0, 1.0))], minlength=width)
+    is_binary = (others == 0) & (distinct > 0)
+    starts = np.searchsorted(owners, np.arange(width + 1)).tolist()
+    # Plain lists: a table can have a hundred thousand columns, and numpy's calls would take seconds.
+    zeros, counts, gaps, numbers = has_zero.tolist(), distinct.tolist(), missing.tolist(), values.tolist()
     columns = []
-    for place, name in enumerate(names):
-        different = values[starts[place] : starts[place + 1]]
-        if stored[place] < rows and not (different == 0).any():
-            different = np.append(0.0, different)
-        columns.append(_of_numbers(name, different, missing[place], categories.get(place, ())))
+    for place, (name, binary) in enumerate(zip(names, is_binary.tolist(), strict=True)):
+        first = numbers[starts[place] : min(starts[place + 1], starts[place] + EXAMPLES)]
+        first = [0.0, *first][:EXAMPLES] if zeros[place] else first
+        labels = categories.get(place, ())
+        if labels:
+            kind = Kind.BINARY if counts[place] == 2 else Kind.CATEGORICAL
+            examples = tuple(short(labels[int(code)]) for code in first)
+        else:
+            kind = Kind.BINARY if binary else Kind.NUMERICAL
+            examples = tuple(f"{value:.6g}" for value in first)
+        columns.append(Column(name, kind, gaps[place], counts[place], examples, labels))
     return tuple(columns)
 
 
-def _of_numbers(name: str, different: Any, missing: int, categories: tuple[str, ...]) -> Column:
-    if not categories:
-        return Column(name, kind_of_numbers(different), missing, len(different), shown(different))
-    examples = tuple(short(categories[int(code)]) for code in different[:EXAMPLES])
-    kind = Kind.BINARY if len(different) == 2 else Kind.CATEGORICAL
-    return Column(name, kind, missing, len(different), examples, categories)
+def _different(values: Any, owners: Any) -> tuple[Any, Any]:
+    """(values, owners): each value of each owner once, in the order of owners and then of values, without NaN."""
+    order = np.lexsort((values, owners))
+    values, owners = values[order], owners[order]
+    is_new = np.ones(len(values), dtype=bool)
+    is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
+    is_new &= ~np.isnan(values)
+    return values[is_new], owners[is_new]
 
 
 def shown(numbers: Any) -> tuple[str, ...]:
