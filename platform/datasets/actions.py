@@ -159,6 +159,7 @@ def _checked(
 
 
 LONGEST_NAME = 80
+RESERVED = {"uploads"}  # pages have this address
 
 
 def slug_for(name: str, owner: User) -> str:
@@ -166,6 +167,8 @@ def slug_for(name: str, owner: User) -> str:
     base = slugify(name.replace(".", "-"))[:60] or "dataset"
     own = f"{base}-{slugify(owner.username)[:15]}".strip("-")
     for slug in itertools.chain([base, own], (f"{base}-{number}" for number in itertools.count(2))):
+        if slug in RESERVED:
+            continue
         taken = Dataset.objects.filter(slug=slug).first()
         if taken is None:
             return slug

@@ -5,7 +5,9 @@ from django.urls import path
 from pages.views import (
     act,
     competition,
+    dataset_changes,
     dataset_uploads,
+    dataset_wizard,
     datasets,
     leaderboard,
     manage,
@@ -20,6 +22,8 @@ ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"
+DATASET = "datasets/<slug:dataset_slug>/"
+VERSION = DATASET + "versions/<int:number>/"
 
 urlpatterns = [
     path("", site.home, name="home"),
@@ -59,4 +63,17 @@ urlpatterns = [
     path(UPLOAD + "content/", dataset_uploads.content, name="dataset_upload_content"),
     path(UPLOAD + "import/", dataset_uploads.import_checked, name="import_dataset_upload"),
     path(UPLOAD + "remove/", dataset_uploads.remove, name="remove_dataset_upload"),
+    path(UPLOAD + "prepare/", dataset_wizard.prepare, name="prepare_dataset"),
+    path(DATASET, datasets.dataset, name="dataset"),
+    path(DATASET + "edit/", dataset_changes.edit, name="edit_dataset"),
+    path(DATASET + "share/", dataset_changes.share, name="share_dataset"),
+    path(DATASET + "unshare/", dataset_changes.unshare, name="unshare_dataset"),
+    path(DATASET + "publish/", dataset_changes.publish, name="publish_dataset"),
+    path(DATASET + "croissant.json", datasets.croissant_file, name="dataset_croissant"),
+    path(DATASET + "datasheet.md", datasets.datasheet_file, name="dataset_datasheet"),
+    path(DATASET + "versions/", datasets.versions, name="dataset_versions"),
+    path(VERSION + "file/", datasets.download, name="dataset_file"),
+    path(VERSION + "recipe.json", datasets.recipe, name="dataset_recipe"),
+    path(VERSION + "use/", dataset_changes.use_version, name="use_dataset_version"),
+    path(VERSION + "remove/", dataset_changes.remove_version, name="remove_dataset_version"),
 ]

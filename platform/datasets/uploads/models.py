@@ -34,6 +34,7 @@ class Upload(models.Model):
         CHECK = "check", "check only"
         IMPORT = "import", "import"
         PREPARE = "prepare", "prepare a table"
+        TRY = "try", "try a recipe, keep nothing"
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="dataset_uploads")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -43,6 +44,14 @@ class Upload(models.Model):
     received = models.PositiveBigIntegerField(default=0, help_text="Bytes that have arrived, from the start on.")
     fingerprint = models.CharField(max_length=200, blank=True, help_text="By which its sender knows it again.")
     sha256 = models.CharField(max_length=64, blank=True)
+    dataset = models.ForeignKey(
+        "datasets.Dataset",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Whose new version it is to be; empty where its name decides.",
+    )
     title = models.CharField(max_length=120, blank=True)
     description = models.TextField(blank=True)
 

@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
+from datasets import policy as dataset_policy
+from datasets.models import Dataset
 from datasets.uploads import bell
 from datasets.uploads.models import Upload, UploadPart
 from datasets.uploads.policy import may_upload
@@ -32,20 +34,24 @@ def begin(
     filename: str,
     size: int,
     fingerprint: str = "",
+    dataset: Dataset | None = None,
     title: str = "",
     description: str = "",
     check_only: bool = False,
 ) -> Upload:
     """A new upload, or the unfinished one of the same file, which then goes on from what has arrived.
 
+    dataset: whose new version it is to be; its editors send those for its owner.
     Raises Refused for who may not send datasets, an empty or too large file, and too many files at once.
     """
     if not may_upload(user):
         raise Refused("Only organizers may send datasets.", status=403)
+    if dataset is not None and not dataset_policy.may_edit(user, dataset):
+        raise Refused("Only its owner and editors may send a new version.", status=403)
     name = kept_name(filename)
     _check_size(size)
     if fingerprint:
-        found = Upload.objects.filter(owner=user, state=State.RECEIVING, filename=name, size=size)
+        found = Upload.objects.filter(owner=user, state=State.RECEIVING, filename=name, size=size, dataset=dataset)
         again = found.filter(fingerprint=fingerprint[:200]).first()
         if again is not None:
             return again
@@ -61,6 +67,7 @@ def begin(
             filename=name,
             size=size,
             fingerprint=fingerprint[:200],
+            dataset=dataset,
             title=title.strip()[:120],
             description=description.strip()[:20_000],
             job=Upload.Job.CHECK if check_only else Upload.Job.IMPORT,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import DatabaseError, connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from datasets.uploads.models import Upload
@@ -54,7 +55,7 @@ class PartTeller:
         self.whole(self.begin + (self.end - self.begin) * fraction, sentence)
 
 
-def held(upload: Upload):  # type: ignore[no-untyped-def]
+def held(upload: Upload) -> QuerySet[Upload]:
     """The upload's row as long as this try of the work holds it; changing no row means that it was lost."""
     return Upload.objects.filter(pk=upload.pk, state=Upload.State.WORKING, tries=upload.tries)
 

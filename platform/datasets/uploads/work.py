@@ -19,12 +19,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.refusals import Refused
+from datasets import policy
 from datasets.actions import ImportReport, import_dataset
 from datasets.uploads import kinds, receiving
 from datasets.uploads.models import Upload
+from datasets.uploads.tabular import prepare, summary
 from datasets.uploads.telling import LEASE, Superseded, Teller, held, lease_kept
-from ingestion.archive import RefusedArchive, open_archive
+from ingestion.archive import RefusedArchive
 from ingestion.dataset import DataError, Problem
+from ingestion.program.info import find_name
 
 log = logging.getLogger(__name__)
 
@@ -88,43 +91,63 @@ def _work(upload: Upload, folder: Path) -> None:
         upload.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     held(upload).update(sha256=upload.sha256)
     tell(0.02, "Is being opened.")
-    source = path
-    if kinds.is_zip(path):
-        contents = open_archive(path, folder / "contents").root
-        dataset = kinds.found_dataset(contents)
+    if upload.job in (Upload.Job.PREPARE, Upload.Job.TRY):
+        check_name(upload, upload.recipe.get("name"))
+        _told(upload, prepare(upload, path, tell.part(0.05, 0.97)))
+        return
+    with kinds.opened_dataset(path) as dataset:
         if dataset is not None:
             _import(upload, dataset, tell)
             return
-        source = kinds.found_table(contents)
-    elif not kinds.is_table(path):
-        raise Refused(f"{upload.filename} is in no format that is known here.", mend=f"Send {kinds.KNOWN}.")
-    raise Refused(f"{source.name} is a table, which is to be prepared first.")
+    found = summary(path, tell.part(0.05, 0.97))
+    state, sentence = (
+        (State.TABLE, TABLE_READ) if found.table else (State.REFUSED, "This table could not be read.")
+    )
+    end(upload, state, sentence, found.report, table=found.table)
+
+
+TABLE_READ = "The table was read. Choose what is to be predicted."
 
 
 def _import(upload: Upload, folder: Path, tell: Teller) -> None:
-    tell(0.05, "Is being read and checked.")
+    if upload.dataset is not None:
+        check_name(upload, find_name(folder))
     report = import_dataset(
         folder,
-        owner=upload.owner,
+        owner=upload.dataset.owner if upload.dataset else upload.owner,
         check_only=upload.job == Upload.Job.CHECK,
         title=upload.title or None,
         description=upload.description,
+        progress=tell.part(0.05, 0.97),
     )
     _told(upload, report)
+
+
+def check_name(upload: Upload, name: object) -> None:
+    """Refuse a new version under another name than its dataset's, and one of who may no longer edit that."""
+    dataset = upload.dataset
+    if dataset is None:
+        return
+    if not policy.may_edit(upload.owner, dataset):
+        raise Refused("Only its owner and editors may send a new version.", status=403)
+    last = dataset.versions.order_by("-number").first()
+    if last is not None and last.name != name:
+        raise Refused(
+            f"This dataset is called {name}, but is to be a new version of {last.name}.",
+            mend=f"Name its files {last.name}_train.data and so on, or send it as a dataset of its own.",
+        )
 
 
 def _told(upload: Upload, report: ImportReport) -> None:
     """End the work as its report says."""
     if not report.ok:
         end(upload, State.REFUSED, "This dataset was not imported.", report.to_json())
-    elif report.dataset is None:
-        sentence = f"The dataset is in order. It would be imported as {report.slug}."
+    elif report.version is None:
+        sentence = f"The dataset is in order. It would be kept as {report.slug}."
         end(upload, State.CHECKED, sentence, report.to_json())
     else:
-        version = report.dataset.current
-        number = version.number if version else 1
-        sentence = f"Imported as {report.slug}, version {number}."
-        end(upload, State.IMPORTED, sentence, report.to_json(), version=version)
+        sentence = f"Imported as {report.slug}, version {report.version.number}."
+        end(upload, State.IMPORTED, sentence, report.to_json(), version=report.version)
 
 
 def end(upload: Upload, state: str, sentence: str, report: dict[str, Any], **fields: Any) -> None:

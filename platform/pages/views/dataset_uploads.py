@@ -21,10 +21,12 @@ from django.views.decorators.vary import vary_on_headers
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions.policy import resolved
+from datasets.models import Dataset
+from datasets.policy import Access
 from datasets.uploads import policy, receiving
 from datasets.uploads.models import Upload
 from pages.answers import refusal, refusal_as_json, tells_refusals, wants_json
-from pages.datasets import finding_lines
+from pages.datasets import finding_lines, load
 from pages.views.submissions import is_part
 from pages.views.upload import FORM_BYTES, drain
 
@@ -44,7 +46,7 @@ def uploads(request: HttpRequest) -> HttpResponseBase:
     try:
         check_may_send(request)
         if request.method != "POST":
-            return _form(request)
+            return _form(request, target=_target(request, request.GET.get("dataset")))
         _check_length(request)
     except Refused as refused:
         drain(request)
@@ -71,8 +73,16 @@ def _check_length(request: HttpRequest) -> None:
         raise Refused(f"A form sends files of at most {most} MiB.", status=413, mend=mend)
 
 
-def _form(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+def _target(request: HttpRequest, slug: object) -> Dataset | None:
+    """The dataset that gets a new version, where one is named; 404 for who may not edit it."""
+    return load(request, str(slug), least=Access.EDITOR).dataset if slug else None
+
+
+def _form(request: HttpRequest, refused: Refused | None = None, target: Dataset | None = None) -> HttpResponse:
+    last = target.versions.order_by("-number").first() if target else None
     context = {
+        "target": target,
+        "target_name": last.name if last else "",
         "uploads": policy.visible_uploads(request.user).select_related("version__dataset"),
         "most_bytes": settings.MAX_DATASET_BYTES,
         "whole_bytes": WHOLE_BYTES,
@@ -92,6 +102,7 @@ def _received(request: HttpRequest) -> HttpResponseBase:
             cast(User, request.user),
             filename=file.name or "",
             size=file.size or 0,
+            dataset=_target(request, request.POST.get("dataset")),
             title=request.POST.get("title", ""),
             description=request.POST.get("description", ""),
             check_only=request.POST.get("check_only") == "1",
@@ -114,6 +125,7 @@ def begin(request: HttpRequest) -> HttpResponseBase:
         filename=str(given.get("filename", "")),
         size=_whole(given.get("size")),
         fingerprint=str(given.get("fingerprint", "")),
+        dataset=_target(request, given.get("dataset")),
         title=str(given.get("title", "")),
         description=str(given.get("description", "")),
         check_only=given.get("check_only") is True,
@@ -190,10 +202,10 @@ def upload_page(request: HttpRequest, upload_id: int) -> HttpResponse:
 @require_POST
 @tells_refusals
 def import_checked(request: HttpRequest, upload_id: int) -> HttpResponseBase:
-    """Import a file that was only checked, or read one again that failed."""
+    """Keep what was only checked or tried, or work again on a file that failed."""
     upload = found(request, upload_id)
     check_may_send(request)
-    receiving.work_again(upload, job=Upload.Job.IMPORT)
+    receiving.work_again(upload, job=Upload.Job.PREPARE if upload.recipe else Upload.Job.IMPORT)
     return redirect(upload)
 
 

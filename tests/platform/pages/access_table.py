@@ -72,6 +72,10 @@ CONTEST = "competitions/<slug:slug>/"
 SENDERS = (*EDITORS, "foreign")  # who may send datasets
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"  # the owner's own
+DATASET = (
+    "datasets/<slug:dataset_slug>/"  # the owner's, in phases that have begun; "(blind)" in those that hide it
+)
+VERSION = DATASET + "versions/<int:number>/"
 SUBMISSION = CONTEST + "submissions/<int:submission_id>/"
 
 PAGES: dict[str, Row] = {
@@ -135,6 +139,35 @@ PAGES |= {
     ),
     UPLOAD + "import/": button(by(404, owner=409)),
     UPLOAD + "remove/": button(by(404, owner=302)),
+    UPLOAD + "prepare/": form(by(404, owner=409), by(404, owner=409)),
+}
+
+# Not public: who organizes a contest with them and sees what is hidden, reads them; who owns them, changes them.
+READ = verbs(ALL_405, GET=by(404, (SEE_HIDDEN, 200)))
+NO_CARD = verbs(ALL_405, GET=by(404))
+
+
+def change(got: int) -> Row:
+    """What a button of the owner and the operator sends."""
+    return button(by(404, owner=got, admin=got))
+
+
+PAGES |= {
+    DATASET: READ,
+    DATASET + " (blind)": READ,
+    DATASET + "versions/": READ,
+    DATASET + "versions/ (blind)": READ,
+    VERSION + "file/": READ,
+    VERSION + "file/ (blind)": READ,
+    VERSION + "recipe.json": NO_CARD,
+    DATASET + "croissant.json": NO_CARD,
+    DATASET + "datasheet.md": NO_CARD,
+    DATASET + "edit/": form(by(404, owner=200, admin=200), by(404, owner=400, admin=400)),
+    DATASET + "share/": change(400),
+    DATASET + "unshare/": button(by(404, (SEE_HIDDEN, 400))),
+    DATASET + "publish/": change(302),
+    VERSION + "use/": form(by(404, owner=200, admin=200), by(404, owner=400, admin=400)),
+    VERSION + "remove/": change(409),
 }
 
 WORKER: dict[str, Row] = {

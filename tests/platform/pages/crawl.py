@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from datasets.models import Dataset
 from datasets.uploads.models import Upload
 from submissions.models import Run, Submission
 
@@ -39,6 +40,7 @@ def arguments(route: str, world) -> Iterator[str]:
         "submission_id": list(Submission.objects.values_list("pk", flat=True)),
         "run_id": list(Run.objects.values_list("pk", flat=True)[: 1 if route.startswith("worker/") else None]),
         "check_id": [1],
+        "dataset_slug": list(Dataset.objects.values_list("slug", flat=True)),
         "upload_id": list(Upload.objects.values_list("pk", flat=True)),
         "page_slug": ["prizes"],
         "slug": ["series", "elsewhere"],

@@ -84,6 +84,7 @@ def address(name: str, world: mid_series.World) -> str:
     submission = world.submissions[f"participant in {title}"]
     arguments = {
         "slug": "series",
+        "dataset_slug": world.phases[title].tasks.first().dataset.slug,
         "task_id": world.phases[title].tasks.first().pk,
         "submission_id": submission.pk,
         "run_id": submission.runs.first().pk,

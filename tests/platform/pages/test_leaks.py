@@ -34,7 +34,9 @@ def leaks(answers: list[Answer], hidden: dict[str, str]) -> list[str]:
     """What was found, and where first."""
     found: dict[str, str] = {}
     for answer in answers:
-        everything = answer.everything
+        # Whoever asks for an address knows it: an answer may repeat it.
+        address = answer.asked.removeprefix("GET ").partition(" as ")[0]
+        everything = answer.everything.replace(address.encode(), b"") if address else answer.everything
         for what, text in hidden.items():
             if what not in found and text.encode() in everything:
                 found[what] = answer.asked

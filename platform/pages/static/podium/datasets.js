@@ -81,11 +81,12 @@
 
     async begin() {
       if (this.form.dataset.content) return { content: this.form.dataset.content };
-      const value = (name) => this.form.elements[name].value;
+      const value = (name) => (this.form.elements[name] ? this.form.elements[name].value : "");
       const wanted = {
         filename: this.file.name,
         size: this.file.size,
         fingerprint: fingerprint(this.file),
+        dataset: value("dataset"),
         title: value("title"),
         description: value("description"),
         check_only: this.form.elements.check_only.checked,

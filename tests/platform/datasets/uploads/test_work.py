@@ -31,7 +31,7 @@ def test_a_good_dataset_is_imported_and_its_file_is_no_longer_kept(olga, tmp_pat
 def test_one_that_is_only_checked_can_be_imported_afterwards(olga, tmp_path):
     upload = worked(sent(olga, zipped(tmp_path), check_only=True))
     assert (upload.state, DatasetVersion.objects.count()) == ("checked", 0)
-    assert "would be imported as tiny" in upload.sentence
+    assert "would be kept as tiny" in upload.sentence
     receiving.work_again(upload, job=Upload.Job.IMPORT)
     assert worked(upload).state == "imported"
 
@@ -49,11 +49,12 @@ def test_of_a_refused_one_the_report_and_the_file_are_all_that_is_kept(olga, tmp
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.docx", b"text", "no format that is known"),
-        ("a.zip", make.zip_bytes({"readme.txt": "x"}), "neither a dataset in AutoML format nor a table"),
-        ("a.zip", make.zip_bytes({"a.csv": "x", "b.csv": "y"}), "several tables: a.csv, b.csv"),
-        ("a.zip", b"PK\x03\x04 broken", ""),
-        ("a.zip", make.zip_bytes({"../evil_public.info": "x"}), "evil_public.info"),
+        ("a.csv.gz", b"\x1f\x8b text", "unpack it"),
+        ("a.zip", make.zip_bytes({"a.csv": "x", "b.csv": "y"}), "a.csv, b.csv"),
+        ("a.zip", b"PK\x03\x04\0 broken", "no table of a known kind"),
+        ("a.zip", make.zip_bytes({"../evil_train.data": "x"}), "evil_train.data"),
+        ("a.zip", make.zip_bytes({"a/x_train.data": "1"}), "info"),
+        ("a.bin", b"\0\1\2", "no table of a known kind"),
     ],
 )
 def test_what_is_no_dataset_is_refused_with_the_reason(olga, name, content, sentence):
@@ -75,7 +76,7 @@ def test_a_fault_of_ours_shows_no_trace(olga, tmp_path, monkeypatch, caplog):
 
 
 def test_one_at_a_time_and_the_next_is_rung_for(olga, tmp_path, rung):
-    first, second = sent(olga, zipped(tmp_path)), sent(olga, b"x", "a.docx")
+    first, second = sent(olga, zipped(tmp_path)), sent(olga, b"\0", "a.bin")
     assert work.claim(first.pk).pk == first.pk
     assert work.claim(second.pk) is None
     second.refresh_from_db()
@@ -86,7 +87,7 @@ def test_one_at_a_time_and_the_next_is_rung_for(olga, tmp_path, rung):
 
 
 def test_a_waiting_one_is_claimed_once(olga):
-    upload = sent(olga, b"x", "a.docx")
+    upload = sent(olga, b"\0", "a.bin")
     assert worked(upload).state == "refused"
     assert work.claim(upload.pk) is None
 
@@ -101,7 +102,7 @@ def test_one_that_was_removed_stops_the_work_on_it(olga, tmp_path, monkeypatch):
 
 
 def test_progress_is_told_in_parts_and_not_too_often(olga, monkeypatch):
-    upload = work.claim(sent(olga, b"x", "a.docx").pk)
+    upload = work.claim(sent(olga, b"\0", "a.bin").pk)
     now = iter([100.0, 100.1, 101.0])
     monkeypatch.setattr("datasets.uploads.telling.time.monotonic", lambda: next(now))
     tell = Teller(upload).part(0.2, 0.6)
@@ -144,7 +145,7 @@ def test_a_worker_that_was_given_up_writes_nothing_more(olga, tmp_path):
 
 def test_files_that_nobody_came_back_to_are_removed(olga, tmp_path):
     half = receiving.begin(olga, filename="a.csv", size=9)
-    refused = worked(sent(olga, b"x", "a.docx"))
+    refused = worked(sent(olga, b"\0", "a.bin"))
     late = refused.deadline + receiving.KEPT_FOR
     reconciler.reconcile(late)
     assert not Upload.objects.filter(pk=half.pk).exists()
