@@ -96,6 +96,7 @@ def import_dataset(
     recipe: Mapping[str, Any] | None = None,
     irrelevant: float | None = None,
     reachable: Iterable[Path] | None = None,
+    before: Iterable[Finding] = (),
     progress: Progress | None = None,
 ) -> ImportReport:
     """Check a dataset in AutoML format and keep it, public files and solutions apart.
@@ -105,13 +106,15 @@ def import_dataset(
 
     recipe: how the dataset was made of a table; kept with the version, private. irrelevant: the share of probes
     among its features. reachable: files, folders and zips that participants or their code can get; a hidden
-    solution in one of them refuses the dataset. progress: called with a share of the work and a sentence.
+    solution in one of them refuses the dataset. before: what was found while it was made, kept with the rest.
+    progress: called with a share of the work and a sentence.
     """
     tell = progress or (lambda fraction, sentence: None)
     with dataset_folder(path) as folder:
         tell(0.0, "Reading the files.")
         checked = check_dataset(folder)
         report = _checked(folder, checked, owner, irrelevant, reachable, tell)
+        report.add(before)
         if not report.ok or checked.facts is None:
             return report
         report.slug = slug = slug_for(checked.name, owner)

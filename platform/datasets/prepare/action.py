@@ -50,7 +50,7 @@ def prepare_dataset(
         except RecipeError as error:
             return found_report(error.problems, read.warnings)
         write_prepared(prepared, recipe, folder / recipe.name, progress=_share(tell, 0.45, 0.6))
-        report = import_dataset(
+        return import_dataset(
             folder / recipe.name,
             owner=owner,
             title=title,
@@ -58,13 +58,11 @@ def prepare_dataset(
             check_only=check_only,
             recipe=stored_recipe(path, recipe),
             irrelevant=prepared.probes / len(prepared.features.names),
+            before=found_report([], read.warnings, prepared.notes).findings,
             progress=_share(tell, 0.6, 1.0),
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    before = found_report([], read.warnings, prepared.notes)
-    report.add(before.findings)
-    return report
 
 
 def stored_recipe(path: Path, recipe: Recipe) -> dict[str, Any]:
