@@ -211,5 +211,7 @@ def _gaps(features: Any) -> tuple[int, int]:
         gaps = np.isnan(features)
         return int(gaps.any(axis=0).sum()), int(gaps.any(axis=1).sum())
     gaps = np.isnan(features.data)
+    if not gaps.any():
+        return 0, 0
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     return int(np.unique(features.indices[gaps]).size), int(np.unique(rows[gaps]).size)

@@ -18,7 +18,7 @@ from scoring import ScoringError
 from scoring import score as compute_score
 
 FEWEST_TRAIN, FEWEST_SCORED = 50, 20
-MOST_ROWS, MOST_SCORED, MOST_FEATURES = 1_500, 1_500, 1_000
+MOST_ROWS, MOST_SCORED, MOST_FEATURES = 1_200, 1_200, 500
 MOST_CLASSES = 100
 SEED = 0
 
@@ -114,7 +114,7 @@ def _methods(material: Material, sample: _Sample) -> dict[str, Callable[[_Sample
     from sklearn.naive_bayes import BernoulliNB, GaussianNB
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-    forest: dict[str, Any] = {"n_estimators": 40, "random_state": SEED, "n_jobs": 1, "min_samples_leaf": 2}
+    forest: dict[str, Any] = {"n_estimators": 30, "random_state": SEED, "n_jobs": 1, "min_samples_leaf": 2}
     found: dict[str, Any] = {}
     if material.is_regression:
         found = {"nearest neighbours": KNeighborsRegressor(), "ridge regression": Ridge()}

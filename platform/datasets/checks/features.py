@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from datasets.checks.finding import Finding, Severity, listed, said
-from datasets.checks.material import Material
+from datasets.checks.material import Material, filled_counts
 
 # Below so many rows whole numbers are all different by chance.
 FEWEST_ROWS = 50
-PIECE = 4_000_000  # values looked at together
 
 
 def constant_features(material: Material) -> Iterator[Finding]:
@@ -34,8 +33,8 @@ def _is_constant(features: Any) -> np.ndarray:
         with np.errstate(invalid="ignore"):
             low, high = np.fmin.reduce(features, axis=0), np.fmax.reduce(features, axis=0)
         return np.asarray((low == high) | np.isnan(low))
-    rows, columns = features.shape
-    filled = np.bincount(features.indices[features.data != 0], minlength=columns)
+    rows = features.shape[0]
+    filled = filled_counts(features)
     # Only columns that are full can be constant at another value than 0.
     full = np.flatnonzero(filled == rows)
     constant = np.asarray(filled == 0)

@@ -4,16 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from datasets.checks.finding import Finding, Severity, listed, said
-from datasets.checks.material import Material
+from datasets.checks.material import Material, filled_counts
 
 NEARLY_PERFECT = 0.999
 # A feature that ranks so few rows of a class perfectly may do so by chance.
 FEWEST_OF_A_CLASS = 20
-CELLS = 3_000_000  # values that are ranked in a first look; only suspects are looked at whole
-FEWEST_ROWS = 200
+FIRST_LOOK = 400  # rows of a first look; only suspects are looked at whole
+# By so much a nearly perfect feature may fall short in the first look.
+SHORT = 0.02
 MOST_SUSPECTS = 200
 MOST_LABELS = 40
 
@@ -56,19 +58,32 @@ def _targets(material: Material) -> Iterator[tuple[str, np.ndarray]]:
 def _suspects(train: Any, target: np.ndarray, is_regression: bool) -> list[int]:
     """Columns that nearly give the target, first by a part of the rows, then by all."""
     if scipy.sparse.issparse(train):
-        return np.flatnonzero(_sparse_strength(train, target, is_regression) >= NEARLY_PERFECT).tolist()
+        # A column that is zero far more often than the target has its usual value cannot follow it.
+        least = (len(target) - int(np.unique(target, return_counts=True)[1].max())) // 2
+        often = np.flatnonzero(filled_counts(train) >= max(1, least))
+        strength = _sparse_strength(train[:, often], target, is_regression) if often.size else np.zeros(0)
+        return list(often[strength >= NEARLY_PERFECT].tolist())
     strength = _strength_of(is_regression, target)
-    rows = max(FEWEST_ROWS, CELLS // train.shape[1])
-    if len(train) <= rows:
-        return np.flatnonzero(strength(train, target) >= NEARLY_PERFECT).tolist()
-    # Every k-th row: the first rows alone may be of one class.
-    step = -(-len(train) // rows)
-    first = strength(train[::step], target[::step])
-    suspects = np.flatnonzero(first >= NEARLY_PERFECT - 0.01)[:MOST_SUSPECTS]
+    if len(train) <= FIRST_LOOK:
+        return list(np.flatnonzero(strength(train, target) >= NEARLY_PERFECT).tolist())
+    rows = _first_rows(target, is_regression)
+    first = strength(train[rows], target[rows])
+    suspects = np.flatnonzero(first >= NEARLY_PERFECT - SHORT)[:MOST_SUSPECTS]
     if not suspects.size:
         return []
     whole = strength(train[:, suspects], target)
     return list(suspects[whole >= NEARLY_PERFECT].tolist())
+
+
+def _first_rows(target: np.ndarray, is_regression: bool) -> np.ndarray:
+    """Rows for a first look, from the whole length; as many of either class where there are two."""
+    if is_regression or int(target.max()) > 1:
+        groups = [np.arange(len(target))]
+    else:
+        groups = [np.flatnonzero(target == value) for value in (0, 1)]
+    most = FIRST_LOOK // len(groups)
+    chosen = [group[np.linspace(0, len(group) - 1, min(most, len(group))).astype(int)] for group in groups]
+    return np.sort(np.concatenate(chosen))
 
 
 def _strength_of(is_regression: bool, target: np.ndarray) -> Any:
@@ -88,9 +103,7 @@ def _filled(values: np.ndarray) -> np.ndarray:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """(n, f) mean ranks of each column, ties sharing theirs."""
-    from scipy.stats import rankdata  # loads slowly; most commands never need it
-
-    return np.asarray(rankdata(values, axis=0))
+    return np.asarray(pd.DataFrame(values).rank().to_numpy())
 
 
 def _area(values: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse
 
 from datasets.checks.finding import Finding, Severity, listed
-from datasets.checks.material import HIDDEN_PARTS, Material
+from datasets.checks.material import HIDDEN_PARTS, Material, filled_counts
 from ingestion.dataset import public_files
 
 # Two columns agree by chance less often than once in 2**20 comparisons, or they are not compared.
@@ -141,7 +141,7 @@ def _candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> Iterator
 
 def _sparse_candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> Iterator[tuple[int, np.ndarray]]:
     """A column that holds the wanted one is zero as often as one of the wanted values occurs."""
-    filled = np.bincount(table.indices[table.data != 0], minlength=table.shape[1])
+    filled = filled_counts(table)
     if is_regression:
         right = filled == np.count_nonzero(wanted)
     else:

@@ -15,6 +15,12 @@ from ingestion.program.info import read_lines
 HIDDEN_PARTS = ("valid", "test")
 
 
+def filled_counts(csr: Any) -> np.ndarray:
+    """(columns,) how many values of each column of a CSR matrix are not 0."""
+    indices = csr.indices if csr.data.all() else csr.indices[csr.data != 0]
+    return np.bincount(indices, minlength=csr.shape[1])
+
+
 @dataclass(frozen=True)
 class Material:
     """One dataset before its checks. `name` is the prefix of its files."""

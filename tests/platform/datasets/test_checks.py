@@ -142,10 +142,9 @@ class TestFeatures:
         assert finding.severity == Severity.WARNING
         assert "feature 4" in finding.sentence
 
-    def test_a_large_table_is_looked_at_in_part_first(self, tmp_path, monkeypatch):
+    def test_a_large_table_is_looked_at_in_part_first(self, tmp_path):
         X, y = noise(900)
         X[:, 1] = y + 0.1 * X[:, 0].clip(-1, 1)
-        monkeypatch.setattr("datasets.checks.giveaway.CELLS", 100)
         of = material(written(tmp_path, X, y, rows=(700, 100)))
         assert "feature 2" in only(telling_features(of)).sentence
 
