@@ -110,9 +110,13 @@ def import_dataset(
     progress: called with a share of the work and a sentence.
     """
     tell = progress or (lambda fraction, sentence: None)
-    with dataset_folder(path) as folder:
+    with dataset_folder(path) as folder, files.packing(folder) as packing:
         tell(0.0, "Reading the files.")
+        if not check_only:
+            packing.begin()
         checked = check_dataset(folder)
+        if checked.parsed is not None and not check_only:
+            packing.arrays(checked.parsed.features)
         report = _checked(folder, checked, owner, irrelevant, reachable, tell)
         report.add(before)
         if not report.ok or checked.facts is None:
@@ -123,7 +127,7 @@ def import_dataset(
         report.add(_earlier_runs(slug))
         tell(0.8, "Keeping the dataset.")
         report.version = _keep(
-            folder, checked, report, slug, owner, title or checked.name, description, dict(recipe or {})
+            folder, packing, checked, report, slug, owner, title or checked.name, description, dict(recipe or {})
         )
         report.dataset = report.version.dataset
         tell(1.0, "The dataset is kept.")
@@ -191,6 +195,7 @@ def _finite(facts: dict[str, object]) -> dict[str, object]:
 
 def _keep(
     folder: Path,
+    packing: files.Packing,
     checked: DatasetReport,
     report: ImportReport,
     slug: str,
@@ -202,7 +207,13 @@ def _keep(
     name, facts = checked.name, checked.facts
     assert facts is not None, "only a dataset that could be read is kept"
     stored: list[FieldFile] = []
+    version = _version(name, facts)
+    version.card = _finite(report.card.to_json()) if report.card else {}
+    version.findings = [finding.to_json() for finding in report.findings]
+    version.recipe = recipe
     try:
+        # Before the transaction: nobody else can write while one is open, and large files take a while.
+        files.keep_files(version, folder, packing, label=slug, stored=stored)
         with transaction.atomic():
             dataset, _ = Dataset.objects.get_or_create(
                 slug=slug, owner=owner, defaults={"title": title[:120], "description": description}
@@ -210,13 +221,8 @@ def _keep(
             # Two imports at once get their numbers one after the other.
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
             last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
-            version = _version(dataset, last + 1, name, facts)
-            version.card = _finite(report.card.to_json()) if report.card else {}
-            version.findings = [finding.to_json() for finding in report.findings]
-            version.recipe = recipe
+            version.dataset, version.number = dataset, last + 1
             version.is_held = dataset.versions.filter(runs__isnull=False).exists()
-            features = checked.parsed.features if checked.parsed else None
-            files.keep_files(version, folder, label=f"{slug}-{last + 1}", features=features, stored=stored)
             version.save()
     except BaseException:
         for kept in stored:
@@ -225,10 +231,8 @@ def _keep(
     return version
 
 
-def _version(dataset: Dataset, number: int, name: str, facts: DatasetFacts) -> DatasetVersion:
+def _version(name: str, facts: DatasetFacts) -> DatasetVersion:
     return DatasetVersion(
-        dataset=dataset,
-        number=number,
         name=name,
         task_kind=facts.task,
         metric=names.canonical_metric(facts.metric),

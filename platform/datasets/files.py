@@ -5,9 +5,10 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import IO, Any
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from datasets.models import DatasetVersion
 from datasets.storage import Unsealed
 from ingestion.dataset import public_files, solution_files
 from ingestion.dataset_pack import pack_cache, read_features
+from ingestion.program.info import find_name
 
 PIECE = 2**20
 PARTS = ("valid", "test")
@@ -29,25 +31,64 @@ class Damaged(Exception):
     """A stored file is not what was imported."""
 
 
-def keep_files(
-    version: DatasetVersion,
-    folder: Path,
-    *,
-    label: str,
-    features: Mapping[str, Any] | None = None,
-    stored: list[Any],
-) -> None:
+class Packing:
+    """The zips of a dataset's folder, made beside the reading and the checks, which take as long."""
+
+    def __init__(self, folder: Path, scratch: Path, beside: Executor) -> None:
+        self._folder, self._scratch, self._beside = folder, scratch, beside
+        self._stopped = Event()
+        self._public: Future[Path] | None = None
+        self._arrays: Future[Path] | None = None
+
+    def begin(self) -> None:
+        """Begin with the public files."""
+        target = self._scratch / "public.zip"
+        self._public = self._beside.submit(_zip_public, self._folder, target, self._stopped)
+
+    def arrays(self, features: Mapping[str, Any]) -> None:
+        """Begin with the arrays: what was read of the `.data` files, by part, which nobody changes any more."""
+        self._arrays = self._beside.submit(_packed, self._folder, features, self._scratch)
+
+    def public_zip(self) -> Path:
+        """The finished zip of the public files. Raises what making it raised."""
+        if self._public is None:
+            self.begin()
+        assert self._public is not None, "it was begun"
+        return self._public.result()
+
+    def arrays_zip(self) -> Path | None:
+        """The finished zip of the arrays; None where none were given."""
+        return self._arrays.result() if self._arrays else None
+
+    def stop(self) -> None:
+        """Give up what is not finished; nobody wants it."""
+        self._stopped.set()
+        for future in (self._public, self._arrays):
+            if future is not None:
+                future.cancel()
+
+
+@contextmanager
+def packing(folder: Path) -> Iterator[Packing]:
+    """Where the zips of a dataset's folder are made; what was not asked for at the end is given up."""
+    with scratch_folder() as scratch, ThreadPoolExecutor(1) as beside:
+        packing = Packing(folder, scratch, beside)
+        try:
+            yield packing
+        finally:
+            packing.stop()
+
+
+def keep_files(version: DatasetVersion, folder: Path, packing: Packing, *, label: str, stored: list[Any]) -> None:
     """Store the files of a dataset's folder and write on the version, which is not saved, where and what they are.
 
-    label: what the stored files are called. features: what was read of the `.data` files, by part; without it
-    there is no binary cache. stored: gets every file that was stored, for whoever has to undo it.
+    label: what the stored zips are called. stored: gets every file that was stored, for whoever has to undo it.
     """
-    with scratch_folder() as scratch, ThreadPoolExecutor(1) as beside:
-        packing = beside.submit(_packed, folder, features, scratch) if features else None
-        zipped = _zip_public(folder, version.name, scratch / "public.zip")
-        version.public_sha256, version.public_bytes = _store(version.public_zip, zipped, f"{label}.zip", stored)
-        if packing:
-            _store_cache(version, packing.result(), label, stored)
+    zipped = packing.public_zip()
+    version.public_sha256, version.public_bytes = _store(version.public_zip, zipped, f"{label}.zip", stored)
+    arrays = packing.arrays_zip()
+    if arrays is not None:
+        _store_cache(version, arrays, label, stored)
     checksums = {path.name: _described(path) for path in public_files(folder)}
     for part, path in solution_files(folder).items():
         _store(version.solution(part), path, path.name, stored)
@@ -163,13 +204,16 @@ def _sha256(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _zip_public(folder: Path, name: str, target: Path) -> Path:
-    """Zip the public files; quickly, because nothing of an import takes longer."""
+def _zip_public(folder: Path, target: Path, stopped: Event) -> Path:
+    """Zip the public files under the dataset's name; half of it where it was stopped."""
+    files = public_files(folder)
+    name = find_name(files[0].parent)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(public_files(folder)):
+        for path in sorted(files):
             entry = zipfile.ZipInfo(f"{name}/{path.name}", date_time=FIXED_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry._compresslevel = 1  # type: ignore[attr-defined]  # no other way for one entry
             with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
-                shutil.copyfileobj(source, sink, PIECE)
+                while not stopped.is_set() and (piece := source.read(PIECE)):
+                    sink.write(piece)
     return target
