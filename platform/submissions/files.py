@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.storage import default_storage
+from django.core.files.storage import Storage, default_storage
 from django.utils import timezone
 
+from datasets.models import DatasetVersion, solution_storage
+from datasets.uploads.models import UploadPart
 from submissions.models import Attempt, Prediction, ReadinessRow, Run, Submission
 
 log = logging.getLogger(__name__)
@@ -17,6 +19,8 @@ log = logging.getLogger(__name__)
 INCOMING = "incoming"
 # A file is stored before the transaction that names it ends, so young ones are left alone.
 ORPHAN_AGE = dt.timedelta(hours=6)
+FOLDERS = ("runs", "submissions", "checks", "datasets", "dataset_caches")
+HIDDEN_FOLDERS = ("solutions", "uploads")  # in the storage of solutions
 
 
 def incoming_folder(run_id: int, attempt: int) -> str:
@@ -81,18 +85,23 @@ def _attempts_with_uploads() -> Iterator[tuple[int, int]]:
 
 
 def _sweep_stored(now: dt.datetime) -> int:
+    return sum(_sweep_folder(default_storage, folder, now) for folder in FOLDERS) + sum(
+        _sweep_folder(solution_storage(), folder, now) for folder in HIDDEN_FOLDERS
+    )
+
+
+def _sweep_folder(storage: Storage, folder: str, now: dt.datetime) -> int:
     removed = 0
-    for folder in ("runs", "submissions", "checks"):
-        names = {f"{folder}/{name}" for name in _listed(folder)[1]}
-        # Listed first and looked up second: a file whose row came in between is found to have it.
-        for name in names - _referenced():
-            try:
-                is_old = now - default_storage.get_modified_time(name) > ORPHAN_AGE
-            except FileNotFoundError:
-                continue
-            if is_old:
-                default_storage.delete(name)
-                removed += 1
+    names = {f"{folder}/{name}" for name in _listed(folder, storage)[1]}
+    # Listed first and looked up second: a file whose row came in between is found to have it.
+    for name in names - _referenced():
+        try:
+            is_old = now - storage.get_modified_time(name) > ORPHAN_AGE
+        except FileNotFoundError:
+            continue
+        if is_old:
+            storage.delete(name)
+            removed += 1
     return removed
 
 
@@ -102,12 +111,15 @@ def _referenced() -> set[str]:
     names.update(Run.objects.exclude(log="").values_list("log", flat=True).iterator())
     names.update(Prediction.objects.values_list("file", flat=True).iterator())
     names.update(ReadinessRow.objects.exclude(log="").values_list("log", flat=True).iterator())
+    for field in ("public_zip", "cache_zip", "valid_solution", "test_solution"):
+        names.update(DatasetVersion.objects.values_list(field, flat=True).iterator())
+    names.update(UploadPart.objects.values_list("file", flat=True).iterator())
     return names
 
 
-def _listed(folder: str) -> tuple[list[str], list[str]]:
+def _listed(folder: str, storage: Storage = default_storage) -> tuple[list[str], list[str]]:
     try:
-        folders, files = default_storage.listdir(folder)
+        folders, files = storage.listdir(folder)
     except FileNotFoundError:
         return [], []
     return folders, files

@@ -3,11 +3,14 @@
 import io
 
 import pytest
+from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from storages.backends.s3 import S3Storage
 
 from datasets import encryption, storage
 from datasets.encryption import HEAD_BYTES, PIECE, TAG_BYTES, BadKey, CannotDecrypt
+from datasets.storage_s3 import SolutionObjects
 
 OLD, NEW = encryption.new_key(), encryption.new_key()
 LABELS = b"0\n1\n1\n0\n"
@@ -114,6 +117,38 @@ def test_replacing_leaves_no_scratch_file_behind(solutions):
     solutions.replace(name, ContentFile(b"1\n"))
     assert solutions.open(name).read() == b"1\n"
     assert solutions.listdir("replaced")[1] == ["d.solution"]
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """Solutions in a store of objects that is a dictionary here."""
+    objects = {}
+
+    def save(self, name, content):
+        content.seek(0)
+        objects[name] = content.read()
+        return name
+
+    monkeypatch.setattr(S3Storage, "_save", save)
+    monkeypatch.setattr(
+        S3Storage, "_open", lambda self, name, mode="rb": File(io.BytesIO(objects[name]), name=name)
+    )
+    monkeypatch.setattr(S3Storage, "get_available_name", lambda self, name, max_length=None: name)
+    return objects
+
+
+def test_in_a_bucket_they_are_sealed_alike(settings, bucket):
+    store = SolutionObjects(bucket_name="b", access_key="a", secret_key="s")
+    name = store.save("a.solution", ContentFile(LABELS))
+    assert bucket[name] == LABELS
+    settings.SOLUTIONS_KEY = NEW
+    assert store.open(name).read() == LABELS
+    sealed_name = store.save("b.solution", ContentFile(LABELS))
+    assert LABELS not in bucket[sealed_name]
+    assert store.open(sealed_name).read() == LABELS
+    assert (store.key_id(name), store.key_id(sealed_name)) == (None, storage.keys()[0].id)
+    store.replace(name, ContentFile(bucket[sealed_name]))
+    assert bucket[name] == bucket[sealed_name]
 
 
 def test_what_is_opened_in_memory_has_no_place_on_a_disk(settings, solutions):

@@ -48,6 +48,20 @@ def test_stored_files_without_a_row_go_after_some_hours_and_those_with_one_stay(
     assert run.submission.archive.read() == b"PK"
 
 
+def test_files_that_a_killed_import_stored_go_and_those_of_a_version_stay(run):
+    solutions = run.dataset_version.test_solution.storage
+    orphans = [(default_storage, "datasets/o.zip"), (default_storage, "dataset_caches/o.zip")]
+    orphans += [(solutions, "solutions/o"), (solutions, "uploads/o")]
+    for storage, name in orphans:
+        storage.save(name, ContentFile(b"x"))
+    sweep()
+    assert all(storage.exists(name) for storage, name in orphans)
+    sweep(timezone.now() + LATER)
+    assert not any(storage.exists(name) for storage, name in orphans)
+    version = run.dataset_version
+    assert all(field.storage.exists(field.name) for field in (version.public_zip, version.test_solution))
+
+
 def test_uploads_of_an_ended_attempt_go_and_those_of_an_open_one_stay(run):
     Attempt.objects.create(run=run, number=1, secret_hash="x", outcome=Attempt.Outcome.LOST)
     Attempt.objects.create(run=run, number=2, secret_hash="x")
