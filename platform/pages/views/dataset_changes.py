@@ -64,7 +64,8 @@ class Swap(forms.Form):
 def edit(request: HttpRequest, dataset_slug: str) -> HttpResponseBase:
     """The texts, and for the owner sharing and publishing."""
     shown = load(request, dataset_slug, least=Access.EDITOR)
-    form = Texts(request.POST or None, instance=Dataset.objects.get(pk=shown.dataset.pk), label_suffix="")
+    given = request.POST if request.method == "POST" else None
+    form = Texts(given, instance=Dataset.objects.get(pk=shown.dataset.pk), label_suffix="")
     if request.method == "POST" and form.is_valid():
         sharing.describe(shown.dataset, by=_user(request), **form.cleaned_data)
         messages.success(request, "The texts are kept.")
@@ -149,7 +150,7 @@ def use_version(request: HttpRequest, dataset_slug: str, number: int) -> HttpRes
     """Swap a version in: what becomes of the runs, then what would happen, then the deed (`confirm=yes`)."""
     shown = load(request, dataset_slug, least=Access.EDITOR)
     version = found_version(shown, number)
-    form = Swap(request.POST or None, label_suffix="")
+    form = Swap(request.POST if request.method == "POST" else None, label_suffix="")
     context: dict[str, Any] = {
         "shown": shown,
         "dataset": shown.dataset,

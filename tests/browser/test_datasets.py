@@ -1,0 +1,100 @@
+"""Datasets in a real Chromium: sent in pieces over a connection that fails, prepared, read on a phone and in the dark."""
+
+import io
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from datasets.actions import import_dataset
+from datasets.models import Dataset
+from datasets.uploads import bell, receiving, work
+from datasets.uploads.models import Upload
+from tests.browser.test_pages import POOR_CONTRAST
+from tests.platform import factories as make
+from tests.platform.datasets.test_import import small
+from tests.platform.pages.test_dataset_uploads import TABLE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def olga(live_server, monkeypatch):
+    monkeypatch.setattr(bell, "ring", lambda upload_id: None)
+    monkeypatch.setattr(receiving, "PIECE_BYTES", 1000)
+    make.competition("contest")
+    return make.user("olga")
+
+
+def fail_once(page, offset: str) -> None:
+    """The first piece from this offset on does not get through."""
+    failed = []
+
+    def answer(route):
+        if route.request.headers.get("upload-offset") == offset and not failed:
+            failed.append(offset)
+            route.fulfill(status=502, body="")
+        else:
+            route.continue_()
+
+    page.route("**/content/", answer)
+
+
+def test_a_table_is_sent_over_a_failing_connection_reloaded_prepared_and_imported(olga, open_page, complaints):
+    page = open_page(olga)
+    page.goto("/datasets/")
+    page.get_by_role("link", name="Send a dataset").first.click()
+    fail_once(page, "2000")
+    page.get_by_label("File (").set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": TABLE})
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.wait_for_url("**/datasets/uploads/*/")
+    expect(page.locator("#upload")).to_have_attribute("data-state", "waiting")
+    complaints[:] = [line for line in complaints if "502" not in line]  # it was asked for
+    upload = Upload.objects.get()
+    assert b"".join(part.stored().read() for part in upload.parts.all()) == TABLE
+    page.evaluate("window.stayed = true")
+    work.process(upload.pk)
+    page.get_by_role("link", name="Prepare the dataset").click()
+    expect(page.get_by_role("checkbox", name="Predict class")).to_be_checked()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_label("Metric")).to_have_value("AUC")
+    page.get_by_role("button", name="Make the dataset").click()
+    expect(page.locator("#upload")).to_have_attribute("data-state", "waiting")
+    work.process(upload.pk)
+    page.get_by_role("link", name="To the dataset").click()
+    expect(page.locator("#proposal")).to_contain_text("Suits round 2")
+    expect(page.get_by_role("region", name="Card of people")).to_contain_text("Cbal")
+
+
+def test_the_pages_fit_a_phone_and_have_enough_contrast_in_both_schemes(olga, open_page, tmp_path):
+    import_dataset(small(tmp_path), owner=olga)
+    Dataset.objects.update(is_public=True, licence="CC0", description="Six *rows*.")
+    table = receiving.begin(olga, filename="people.csv", size=len(TABLE))
+    receiving.receive_whole(table, io.BytesIO(TABLE))
+    work.process(table.pk)
+    broken = receiving.begin(olga, filename="a_rather_long_name_of_a_file_without_blanks_in_it.bin", size=1)
+    receiving.receive_whole(broken, io.BytesIO(b"\0"))
+    work.process(broken.pk)
+    half = receiving.begin(olga, filename="half.csv", size=2000)
+    places = (
+        "/datasets/",
+        "/datasets/tiny/",
+        "/datasets/tiny/versions/",
+        "/datasets/tiny/edit/",
+        "/datasets/tiny/versions/1/use/",
+        "/datasets/uploads/",
+        *(upload.get_absolute_url() for upload in (table, broken, half)),
+        f"{table.get_absolute_url()}prepare/",
+        f"{table.get_absolute_url()}prepare/?target=class",
+    )
+    shots = os.environ.get("SHOTS")
+    for scheme, width in (("light", 360), ("dark", 360), ("light", 1280), ("dark", 1280)):
+        page = open_page(
+            olga, viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        for number, place in enumerate(places):
+            page.goto(place)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+            assert page.evaluate(POOR_CONTRAST) == [], place
+            if shots:
+                page.screenshot(path=f"{shots}/{number:02}-{scheme}-{width}.png", full_page=True)
