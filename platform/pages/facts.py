@@ -2,23 +2,28 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from competitions import policy
+from competitions import cards, policy
 from competitions.models import Phase, Task
 from competitions.models.protocol import CHALLENGE_WALL_SECONDS
 from competitions.presets import in_words
+from datasets.card import Card, Shown
 from datasets.models import DatasetVersion
 
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """A task and the dataset version that new runs use. `is_revealed` tells whether the viewer may know it."""
+    """A task and the dataset version that new runs use. `is_revealed` tells whether the viewer may know it.
+
+    `card` is as much of the dataset's card as the viewer may see, where it was asked for.
+    """
 
     task: Task
     phase: Phase
     version: DatasetVersion | None
     is_revealed: bool
+    card: Card | None = None
 
     @property
     def shown_name(self) -> str:
@@ -46,6 +51,18 @@ class TaskFacts:
         if self.version is None or self.version.task_kind == "regression":
             return None
         return self.version.label_num or self.version.target_num
+
+    @property
+    def balance(self) -> float | None:
+        """Cbal of the card, else that of the facts from before there were cards; None for regression."""
+        if self.card is not None:
+            return self.card.balance
+        return self.version.facts.get("class_balance") if self.version else None
+
+    @property
+    def irrelevant(self) -> float | None:
+        """Irr: the share of probes among the features, where the viewer may see it and somebody said."""
+        return self.card.irrelevant if self.card else None
 
     @property
     def ratio(self) -> float | None:
@@ -78,6 +95,15 @@ def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) ->
         for phase in phases
         for task in tasks
         if task.phase_id == phase.pk
+    ]
+
+
+def with_cards(tasks: Sequence[TaskFacts], now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
+    """The same with the cards of their datasets, as far as the viewer may see them: three queries."""
+    levels = cards.shown([one.task for one in tasks], now)
+    return [
+        replace(one, card=cards.card_of(one.version, one.task, Shown.ALL if sees_hidden else levels[one.task.pk]))
+        for one in tasks
     ]
 
 

@@ -43,7 +43,8 @@ def phases(request: HttpRequest, slug: str) -> HttpResponse:
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     """The facts of every phase's datasets, as far as the person may know them."""
     shown = frame.load(request, slug)
-    tasks = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
+    known = facts.tasks_of(shown.phases, shown.now, sees_hidden=shown.sees_hidden)
+    tasks = facts.with_cards(known, shown.now, sees_hidden=shown.sees_hidden)
     by_phase = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
     groups = [(phase, own, any(task.is_revealed for task in own)) for phase, own in by_phase if own]
     context = shown.context("datasets", groups=groups)

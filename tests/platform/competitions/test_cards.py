@@ -34,49 +34,50 @@ def task_of(phase, **fields):
     return phase.tasks.create(dataset=dataset, **fields)
 
 
+def seen(task, now):
+    """How much is shown of the card of one task, and the card."""
+    level = cards.shown([task], now)[task.pk]
+    return level, cards.card_of(task.dataset.current, task, level)
+
+
 def test_a_blind_phase_shows_nothing_before_it_is_revealed(contest, now):
     task = task_of(make.phase(contest, tasks=0, kind=Phase.Kind.AUTOML))
-    assert cards.shown(task, now) == Shown.NOTHING
-    assert cards.card_for_entrants(task, now) is None
+    assert seen(task, now) == (Shown.NOTHING, None)
 
 
-def test_a_revealed_dataset_keeps_its_neutral_name_and_the_hidden_balance(contest, now):
-    task = task_of(make.phase(contest, tasks=0, kind=Phase.Kind.AUTOML), revealed_at=now - DAY)
-    card = cards.card_for_entrants(task, now)
-    assert card is not None
-    assert (card.name, card.balance, card.irrelevant) == ("dataset1", 1.0, None)
+def test_a_revealed_dataset_has_its_name_but_tells_nothing_of_the_hidden_part(contest, now):
+    level, card = seen(task_of(make.phase(contest, tasks=0, kind=Phase.Kind.AUTOML), revealed_at=now - DAY), now)
+    assert level == Shown.NAMED
+    assert (card.name, card.balance, card.irrelevant) == ("easy", 1.0, None)
 
 
 def test_the_same_dataset_is_hidden_in_a_later_phase_while_the_blind_one_hides_it(contest, now):
     blind = task_of(make.phase(contest, tasks=0, kind=Phase.Kind.AUTOML))
     later = make.phase(contest, tasks=0, opens_at=now - DAY / 2).tasks.create(dataset=blind.dataset)
-    assert cards.shown(later, now) == Shown.NOTHING
+    assert seen(later, now)[0] == Shown.NOTHING
 
 
 def test_a_phase_that_has_not_begun_shows_nothing(contest, now):
-    assert cards.shown(task_of(make.phase(contest, tasks=0, opens_at=now + DAY)), now) == Shown.NOTHING
+    assert seen(task_of(make.phase(contest, tasks=0, opens_at=now + DAY)), now)[0] == Shown.NOTHING
 
 
 def test_an_alias_conceals_the_name(contest, now):
     task = task_of(make.phase(contest, tasks=0), alias="riddle")
-    card = cards.card_for_entrants(task, now)
-    assert card is not None
-    assert card.name == "riddle"
+    level, card = seen(task, now)
+    assert (level, card.name) == (Shown.CONCEALED, "riddle")
 
 
 def test_an_open_phase_names_the_dataset_but_tells_nothing_of_the_hidden_part(contest, now):
     task = task_of(make.phase(contest, tasks=0))
-    card = cards.card_for_entrants(task, now)
-    assert cards.shown(task, now) == Shown.NAMED
-    assert card is not None
+    level, card = seen(task, now)
+    assert level == Shown.NAMED
     assert (card.balance, card.irrelevant) == (1.0, None)
 
 
 def test_everything_is_shown_once_no_phase_uses_it_any_more(contest, now):
     task = task_of(make.phase(contest, tasks=0, closes_at=now - DAY / 2))
-    assert cards.shown(task, now) == Shown.ALL
-    card = cards.card_for_entrants(task, now)
-    assert card is not None
+    level, card = seen(task, now)
+    assert level == Shown.ALL
     assert (card.balance, card.irrelevant) == (0.75, 0.25)
 
 
@@ -86,15 +87,21 @@ def test_an_unreleased_final_keeps_the_hidden_part_hidden(contest, now, release)
     final = make.phase(contest, tasks=0, kind=Phase.Kind.FINAL, closes_at=now - DAY / 4, release=release)
     final.tasks.create(dataset=task.dataset)
     expected = Shown.ALL if release == Phase.When.AT_CLOSE else Shown.NAMED
-    assert cards.shown(task, now) == expected
+    assert seen(task, now)[0] == expected
 
 
 def test_another_competition_that_still_uses_it_keeps_the_hidden_part_hidden(contest, now):
     task = task_of(make.phase(contest, tasks=0, closes_at=now - DAY / 2))
     make.phase(make.competition(), tasks=0).tasks.create(dataset=task.dataset)
-    assert cards.shown(task, now) == Shown.NAMED
+    assert seen(task, now)[0] == Shown.NAMED
 
 
 def test_a_version_without_a_card_shows_none(contest, now):
-    task = make.phase(contest, tasks=1).tasks.get()
-    assert cards.card_for_entrants(task, now) is None
+    assert seen(make.phase(contest, tasks=1).tasks.get(), now) == (Shown.NAMED, None)
+
+
+def test_many_tasks_take_as_many_queries_as_one(contest, now, django_assert_max_num_queries):
+    phase = make.phase(contest, tasks=0)
+    tasks = [task_of(phase, order=order) for order in range(5)]
+    with django_assert_max_num_queries(3):
+        assert set(cards.shown(tasks, now).values()) == {Shown.NAMED}
