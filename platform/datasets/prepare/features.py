@@ -1,5 +1,6 @@
 """The features of a table as numbers: categories encoded, missing values kept or marked."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,10 +47,8 @@ def chosen_columns(table: Table, recipe: Recipe) -> tuple[list[Column], list[str
     """
     kinds = recipe.kinds
     columns = [
-        Column(c.name, Kind(kinds[c.name]), c.missing, c.distinct, c.examples, c.categories)
-        if c.name in kinds
-        else c
-        for c in table.columns
+        dataclasses.replace(column, kind=Kind(kinds[column.name])) if column.name in kinds else column
+        for column in table.columns
     ]
     if recipe.features:
         wanted = set(recipe.features) - set(recipe.drop)
@@ -189,12 +188,9 @@ def _encode_sparse(table: Table, columns: list[Column], rows: Any, recipe: Recip
         types += [_sparse_type(column) for column in plain]
     for column in columns:
         if column.name in one_hot:
-            encoded = _encode_codes(
-                csc[:, [places[column.name]]].toarray()[:, 0],
-                column.categories or [str(code) for code in range(column.distinct)],
-                column,
-                recipe,
-            )
+            codes, found = _codes(pd.Series(csc[:, [places[column.name]]].toarray()[:, 0]))
+            labels = [column.categories[int(code)] for code in found] if column.categories else found
+            encoded = _encode_codes(codes, labels, column, recipe)
             blocks.append(scipy.sparse.csc_matrix(np.column_stack(encoded.values)))
             names += encoded.names
             types += encoded.types

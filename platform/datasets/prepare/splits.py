@@ -55,7 +55,7 @@ def _stratified(classes: Any, sizes: Sizes, recipe: Recipe) -> Parts:
         raise RecipeError([Problem("split", what, mend)])
     test = _shares(counts, sizes.test, counts - parts_wanted + 1)
     valid = _shares(counts, sizes.valid, counts - test - 1)
-    by_class = [np.flatnonzero(classes == label) for label in range(len(counts))]
+    by_class = np.split(np.argsort(classes, kind="stable"), np.cumsum(counts)[:-1])
     drawn = [rows[draw.order(len(rows))] for rows in by_class]
     pieces = list(zip(drawn, test.tolist(), valid.tolist(), strict=True))
     return {

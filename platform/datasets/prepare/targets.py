@@ -132,11 +132,11 @@ def _classes(
             what = "the columns are not one-hot: one 1 and zeros in each row are expected"
             raise RecipeError([Problem("target", what, "Choose the multi-label task.")])
         values, labels = stacked.argmax(axis=1).astype(np.float64), tuple(names)
-    different = np.unique(values)
+    different, counts = np.unique(values, return_counts=True)
     if len(different) > min(_MOST_CLASSES, max(2, len(values) // 2)):
         what = f"{len(different)} different values in {len(values)} rows are no classes"
         raise RecipeError([Problem("target", what, "Choose regression, or another column.")])
-    rows, values, different = _without_rare(rows, values, different, recipe, notes)
+    rows, values, different = _without_rare(rows, values, different, counts, recipe, notes)
     shown = [labels[int(value)] if labels else f"{value:.15g}" for value in different.tolist()]
     if recipe.task == TaskKind.BINARY:
         _put_positive_last(different, shown, recipe)
@@ -148,9 +148,8 @@ def _classes(
 
 
 def _without_rare(
-    rows: Any, values: Any, different: Any, recipe: Recipe, notes: list[str]
+    rows: Any, values: Any, different: Any, counts: Any, recipe: Recipe, notes: list[str]
 ) -> tuple[Any, Any, Any]:
-    counts = np.array([np.count_nonzero(values == value) for value in different])
     rare = different[counts < recipe.drop_rare]
     if not len(rare):
         return rows, values, different

@@ -25,8 +25,7 @@ from datasets.tables.arff_sparse import read_sparse_rows
 from datasets.tables.columns import MISSING, categories_of, declared, numbers_of, odd_rows, token
 from datasets.tables.delimited import Dialect, Share, cut
 from datasets.tables.describing import describe_frame, describe_matrix
-from datasets.tables.table import Findings, Progress, Table, distinct_names
-from ingestion.program.errors import DataError
+from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
 _CELL = re.compile(rf"[ \r\n]*(?:({QUOTED})|(\{{[^}}]*\}})|([^,\t]*?))[ \r\n]*(?:([,\t])|$)", re.DOTALL)
 # A row without any of these can be cut at its commas.
@@ -35,7 +34,7 @@ _MISSING_WORDS = (*MISSING, "?")
 
 
 def read_arff(path: Path, findings: Findings, progress: Progress) -> Table | None:
-    """The table of an ARFF file, or None where it has errors. Raises DataError where the header cannot be read.
+    """The table of an ARFF file, or None where it has errors. Raises Unreadable where the header cannot be read.
 
     A sparse file gives a matrix, in which nominal attributes are codes; an absent entry is zero, which is the
     first value of a nominal attribute.
@@ -49,7 +48,7 @@ def read_arff(path: Path, findings: Findings, progress: Progress) -> Table | Non
     if findings.errors:
         return None
     if not texts or not len(texts[0]):
-        raise DataError(path.name, "holds no rows")
+        raise Unreadable(path.name, "holds no rows", "Below @data each line is a row.")
     lines = _Lines(path, header)
     series = {}
     for position, (name, attribute) in enumerate(zip(names, header.attributes, strict=True)):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ingestion.program.errors import DataError, printable
+from datasets.tables.table import Unreadable
+from ingestion.program.errors import printable
 
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -19,6 +20,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 _LONGEST_LINE = 64 * 1024 * 1024
 _MOST_ATTRIBUTES = 2_000_000
+_MEND = "Write each column as: @attribute 'name' numeric, or string, date, {a, b}."
 
 NUMBER, NOMINAL, TEXT, DATE = "number", "nominal", "text", "date"
 ISO = "yyyy-MM-dd'T'HH:mm:ss"
@@ -46,12 +48,12 @@ class Header:
 
 
 def read_header(path: Path, file: BinaryIO) -> Header:
-    """The header of an open file. Raises DataError naming the line that cannot be understood."""
+    """The header of an open file. Raises Unreadable naming the line that cannot be understood."""
     relation, attributes, number = "", [], 0
     while True:
         raw = file.readline(_LONGEST_LINE)
         if not raw:
-            raise DataError(path.name, "has no @data line")
+            raise Unreadable(path.name, "has no @data line", "Write @data between attributes and rows.")
         number += 1
         line = decoded(raw).lstrip("\ufeff").strip()
         if not line or line.startswith("%"):
@@ -65,18 +67,19 @@ def read_header(path: Path, file: BinaryIO) -> Header:
             break
         else:
             shown = printable(line[:60])
-            raise DataError(f"{path.name} line {number}", f"{shown!r} is no @relation, @attribute or @data")
+            what = f"{shown!r} is no @relation, @attribute or @data"
+            raise Unreadable(f"{path.name} line {number}", what, "Begin comments with %.")
         if len(attributes) > _MOST_ATTRIBUTES:
-            raise DataError(path.name, f"has more than {_MOST_ATTRIBUTES} attributes")
+            raise Unreadable(path.name, f"has more than {_MOST_ATTRIBUTES} attributes", "Leave some out.")
     if not attributes:
-        raise DataError(path.name, "declares no @attribute")
+        raise Unreadable(path.name, "declares no @attribute", _MEND)
     return Header(relation, tuple(attributes), file.tell(), number)
 
 
 def _attribute(place: str, line: str, number: int) -> Attribute:
     found = _ATTRIBUTE.fullmatch(line)
     if not found:
-        raise DataError(place, f"{printable(line[:60])!r} is no attribute with a name and a type")
+        raise Unreadable(place, f"{printable(line[:60])!r} is no attribute with a name and a type", _MEND)
     name, rest = unquoted(found[1]), found[2].strip()
     nominal = _NOMINAL.match(rest)
     if nominal:
@@ -90,9 +93,8 @@ def _attribute(place: str, line: str, number: int) -> Attribute:
     if word == "date":
         more = re.split(r"\s%", more.strip())[0].strip()
         return Attribute(name, DATE, number, date_format=unquoted(more) or ISO)
-    raise DataError(
-        place, f"the type {printable(rest[:40])!r} of {name!r} is none of numeric, string, date and {{a, b}}"
-    )
+    what = f"the type {printable(rest[:40])!r} of {name!r} is none of numeric, string, date and {{a, b}}"
+    raise Unreadable(place, what, _MEND)
 
 
 def _values(text: str) -> list[str]:

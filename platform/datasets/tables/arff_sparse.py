@@ -20,8 +20,8 @@ from datasets.tables.arff_header import (
     strptime_format,
     unquoted,
 )
-from datasets.tables.table import Findings, Progress
-from ingestion.program.errors import DataError, printable
+from datasets.tables.table import Findings, Progress, Unreadable
+from ingestion.program.errors import printable
 from ingestion.program.pieces import Growing
 
 _PIECE = 8 * 1024 * 1024
@@ -33,7 +33,7 @@ _MEND = "Write each row as {index value, index value}, with indices counted from
 def read_sparse_rows(
     path: Path, file: BinaryIO, header: Header, findings: Findings, progress: Progress
 ) -> Any | None:
-    """A CSR matrix of the rows, or None where there are errors. Raises DataError where it holds no rows."""
+    """A CSR matrix of the rows, or None where there are errors. Raises Unreadable where it holds no rows."""
     if any(attribute.kind == TEXT for attribute in header.attributes):
         findings.error("", "is sparse and has text attributes, which cannot be kept sparse", "Make them nominal.")
         return None
@@ -165,7 +165,7 @@ class _Rows:
         """The CSR matrix of all rows."""
         counts = self.counts.taken()
         if not counts.size:
-            raise DataError(self.path.name, "holds no rows")
+            raise Unreadable(self.path.name, "holds no rows", _MEND)
         starts = np.concatenate([[0], np.cumsum(counts)])
         parts = (self.values.taken(), self.indices.taken(), starts)
         return scipy.sparse.csr_matrix(parts, shape=(counts.size, self.width))

@@ -19,8 +19,7 @@ from pyarrow import csv as arrow_csv
 
 from datasets.tables.columns import MISSING, NUMBER, Reading, series_of
 from datasets.tables.describing import describe_frame
-from datasets.tables.table import Findings, Progress, Table, distinct_names
-from ingestion.program.errors import DataError
+from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
 _DELIMITERS = ("\t", ";", "|", ",", " ")
 _SAMPLE = 1024 * 1024
@@ -43,7 +42,7 @@ class Dialect:
 
 
 def read_delimited(path: Path, findings: Findings, progress: Progress) -> Table | None:
-    """The table of a file with delimiters, or None where it has errors. Raises DataError where it is no table."""
+    """The table of a file with delimiters, or None where it has errors. Raises Unreadable where it is no table."""
     dialect = find_dialect(path, findings)
     ragged: list[int] = []
     with path.open("rb") as file:
@@ -61,7 +60,7 @@ def read_delimited(path: Path, findings: Findings, progress: Progress) -> Table 
         )
         return None
     if not len(texts[0]):
-        raise DataError(path.name, "holds no rows")
+        raise Unreadable(path.name, "holds no rows", "Below the names of the columns each line is a row.")
     progress(0.6, f"Finding out what the {len(dialect.names)} columns of {path.name} hold.")
     reading = Reading(findings, lambda row: line_of(path, dialect, row), dialect.decimal_comma)
     series = {}
@@ -145,7 +144,7 @@ def _block_size(file: BinaryIO) -> int:
 
 
 def find_dialect(path: Path, findings: Findings) -> Dialect:
-    """How a file is written, by its first lines. Raises DataError where it holds nothing."""
+    """How a file is written, by its first lines. Raises Unreadable where it holds nothing."""
     encoding = find_encoding(path, findings)
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         sample = text.read(_SAMPLE)
@@ -153,7 +152,7 @@ def find_dialect(path: Path, findings: Findings) -> Dialect:
     has_quotes = _has_quotes(path)
     delimiter, rows = _best_delimiter(path, sample, is_whole)
     if not rows:
-        raise DataError(path.name, "is empty")
+        raise Unreadable(path.name, "is empty", "Send the file again.")
     has_header = looks_like_a_header(rows)
     if not has_header:
         findings.warn(
@@ -163,7 +162,8 @@ def find_dialect(path: Path, findings: Findings) -> Dialect:
         )
     first = rows[0] if has_header else [f"column_{position}" for position in range(1, len(rows[0]) + 1)]
     if len(first) > MOST_COLUMNS:
-        raise DataError(path.name, f"has {len(first)} columns, more than {MOST_COLUMNS}")
+        what = f"has {len(first)} columns, more than {MOST_COLUMNS}"
+        raise Unreadable(path.name, what, "Send so wide a table as svmlight, or leave columns out.")
     names = distinct_names(first, findings)
     comma = delimiter == ";" and any(re.fullmatch(r"\s*-?\d+,\d+\s*", v) for row in rows[1:] for v in row)
     if comma:

@@ -1,5 +1,6 @@
 """What each column of a frame or a sparse matrix holds."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ def describe_matrix(
     stored = np.diff(csc.indptr)
     owners = np.repeat(np.arange(width), stored)
     missing = np.bincount(owners[np.isnan(csc.data)], minlength=width)
-    values, owners = _different(csc.data, owners)
+    values, owners = _different(csc, owners)
     has_zero = (stored < rows) & (np.bincount(owners[values == 0], minlength=width) == 0)
     distinct = np.bincount(owners, minlength=width) + has_zero
     others = np.bincount(owners[~np.isin(values, (0.0, 1.0))], minlength=width)
@@ -87,10 +88,13 @@ def describe_matrix(
     return tuple(columns)
 
 
-def _different(values: Any, owners: Any) -> tuple[Any, Any]:
-    """(values, owners): each value of each owner once, in the order of owners and then of values, without NaN."""
-    order = np.lexsort((values, owners))
-    values, owners = values[order], owners[order]
+def _different(csc: Any, owners: Any) -> tuple[Any, Any]:
+    """(values, owners): each value of each column once, without NaN; in the order of columns, then of values."""
+    values = csc.data.copy()
+    ends = csc.indptr.tolist()
+    for begin, end in itertools.pairwise(ends):  # much quicker than to sort all by two keys
+        if end - begin > 1:
+            values[begin:end].sort()
     is_new = np.ones(len(values), dtype=bool)
     is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
     is_new &= ~np.isnan(values)

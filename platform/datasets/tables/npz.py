@@ -10,8 +10,7 @@ import pandas as pd
 import scipy.sparse
 
 from datasets.tables.describing import describe_frame, describe_matrix
-from datasets.tables.table import Findings, Progress, Table, distinct_names
-from ingestion.program.errors import DataError
+from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
 _FEATURES = ("X", "x", "data", "features")
 _TARGETS = ("y", "Y", "target", "targets", "labels")
@@ -22,12 +21,12 @@ _MEND = "Save it as numpy.savez(file, X=features, y=targets)."
 
 
 def read_npz(path: Path, findings: Findings, progress: Progress) -> Table | None:
-    """The table of an archive with `X` (n, c) or CSR parts, and `y` where there is one. Raises DataError."""
+    """The table of an archive with `X` (n, c) or CSR parts, and `y` where there is one. Raises Unreadable."""
     progress(0.0, f"Reading {path.name}.")
     arrays = _arrays(path)
     features = _features(path, arrays)
     if not features.shape[0] or not features.shape[1]:
-        raise DataError(path.name, f"holds an array of the shape {features.shape}, which has no values")
+        raise Unreadable(path.name, f"holds an array of the shape {features.shape}, which has no values", _MEND)
     target = next((arrays[key] for key in _TARGETS if key in arrays), None)
     given = next((arrays[key] for key in _NAMES if key in arrays and arrays[key].ndim == 1), None)
     names = [str(name) for name in given] if given is not None else []
@@ -45,19 +44,19 @@ def read_npz(path: Path, findings: Findings, progress: Progress) -> Table | None
 
 
 def _arrays(path: Path) -> Mapping[str, Any]:
-    """All arrays by name. Raises DataError for what is no such archive, holds objects, or is too large."""
+    """All arrays by name. Raises Unreadable for what is no such archive, holds objects, or is too large."""
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
-                raise DataError(path.name, f"unpacks to more than {MOST_BYTES // 1024**3} GiB")
+                raise Unreadable(path.name, f"unpacks to more than {MOST_BYTES // 1024**3} GiB", _MEND)
         with np.load(path, allow_pickle=False) as loaded:
             return {key: loaded[key] for key in loaded.files}
-    except DataError:
+    except Unreadable:
         raise
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as error:
         if "pickle" in str(error) or "Object arrays" in str(error):
-            raise DataError(path.name, "holds Python objects, which are never opened; save numbers") from error
-        raise DataError(path.name, f"cannot be read as an archive of numpy: {error}") from error
+            raise Unreadable(path.name, "holds Python objects, which are never opened", _MEND) from error
+        raise Unreadable(path.name, f"cannot be read as an archive of numpy: {error}", _MEND) from error
 
 
 def _features(path: Path, arrays: Mapping[str, Any]) -> Any:
@@ -65,12 +64,13 @@ def _features(path: Path, arrays: Mapping[str, Any]) -> Any:
         return _sparse(path, arrays)
     key = next((key for key in _FEATURES if key in arrays), None)
     if key is None:
-        raise DataError(path.name, f"holds {', '.join(arrays) or 'nothing'}, but no X. {_MEND}")
+        raise Unreadable(path.name, f"holds {', '.join(arrays) or 'nothing'}, but no X", _MEND)
     found = arrays[key]
     if found.ndim > 2 and found.shape[0]:
         found = found.reshape(found.shape[0], -1)
     if found.ndim != 2 or found.dtype.kind not in "biuf":
-        raise DataError(path.name, f"{key} is an array of {found.dtype} with the shape {found.shape}, no table")
+        what = f"{key} is an array of {found.dtype} with the shape {found.shape}, no table"
+        raise Unreadable(path.name, what, _MEND)
     return np.ascontiguousarray(found, dtype=np.float64)
 
 
@@ -84,7 +84,7 @@ def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
         matrix = kind(parts, shape=shape)
         matrix.check_format(full_check=True)
     except (ValueError, TypeError) as error:
-        raise DataError(path.name, f"holds no sparse matrix that can be used: {error}") from error
+        raise Unreadable(path.name, f"holds no sparse matrix that can be used: {error}", _MEND) from error
     matrix = matrix.tocsr()
     matrix.sum_duplicates()
     return matrix
@@ -93,15 +93,15 @@ def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
 def _own_target(path: Path, target: Any, rows: int) -> dict[str, Any]:
     """The target as the table keeps it; text becomes codes, with the labels behind them."""
     if target.ndim not in (1, 2) or target.shape[0] != rows:
-        raise DataError(path.name, f"y has the shape {target.shape}, X has {rows} rows")
+        raise Unreadable(path.name, f"y has the shape {target.shape}, X has {rows} rows", _MEND)
     if target.dtype.kind in "US":
         if target.ndim != 1:
-            raise DataError(path.name, "y holds text in several columns; one is needed")
+            raise Unreadable(path.name, "y holds text in several columns; one is needed", _MEND)
         names, codes = np.unique(target.astype(str), return_inverse=True)
         labels = tuple(names.tolist())
         return {"target": codes.astype(np.float64), "target_names": ("y",), "target_labels": labels}
     if target.dtype.kind not in "biuf":
-        raise DataError(path.name, f"y is an array of {target.dtype}, neither numbers nor text")
+        raise Unreadable(path.name, f"y is an array of {target.dtype}, neither numbers nor text", _MEND)
     width = 1 if target.ndim == 1 else target.shape[1]
     columns = ("y",) if width == 1 else tuple(f"y_{position}" for position in range(1, width + 1))
     numbers = target.astype(np.float64)

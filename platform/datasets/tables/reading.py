@@ -14,7 +14,7 @@ from datasets.tables.delimited import read_delimited
 from datasets.tables.npz import read_npz
 from datasets.tables.parquet import read_parquet
 from datasets.tables.svmlight import looks_like_svmlight, read_svmlight
-from datasets.tables.table import Findings, Progress, Table, TableReport, silent
+from datasets.tables.table import Findings, Progress, Table, TableReport, Unreadable, silent
 from datasets.tables.unsplit import read_unsplit
 from ingestion.archive import RefusedArchive, open_archive
 from ingestion.dataset import Problem
@@ -51,7 +51,8 @@ def read_table(path: Path, *, progress: Progress | None = None) -> TableReport:
     try:
         table = _read(path, findings, progress)
     except DataError as error:
-        findings.errors.append(Problem(error.place, error.message))
+        mend = error.mend if isinstance(error, Unreadable) else ""
+        findings.errors.append(Problem(error.place, error.message, mend))
     except RefusedArchive as refusal:
         findings.error("", str(refusal))
     except OSError as error:
@@ -67,7 +68,7 @@ def _read(path: Path, findings: Findings, progress: Progress) -> Table | None:
     if path.is_dir():
         return _read_folder(path, findings, progress)
     if not path.stat().st_size:
-        raise DataError(path.name, "is empty")
+        raise Unreadable(path.name, "is empty", "Send the file again.")
     reader = _BY_SUFFIX.get(path.suffix.lower()) or _by_content(path)
     if reader is not None:
         return reader(path, findings, progress)
@@ -81,7 +82,7 @@ def _by_content(path: Path) -> Reader | None:
     if start.startswith(b"PAR1"):
         return read_parquet
     if start.startswith(b"\x1f\x8b"):
-        raise DataError(path.name, "is packed with gzip; unpack it, or put the table into a zip")
+        raise Unreadable(path.name, "is packed with gzip", "Unpack it, or put the table into a zip.")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -89,7 +90,7 @@ def _by_content(path: Path) -> Reader | None:
     if any(line.strip().lower().startswith(b"@relation") for line in start.splitlines()):
         return read_arff
     if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(path.name, f"is no table of a known kind; known are {KINDS_OF_FILE}")
+        raise Unreadable(path.name, "is no table of a known kind", f"Send one of {KINDS_OF_FILE}.")
     return read_svmlight if looks_like_svmlight(path) else read_delimited
 
 
@@ -109,8 +110,7 @@ def _read_folder(folder: Path, findings: Findings, progress: Progress) -> Table 
     tables = [path for path in files if path.suffix.lower() in _BY_SUFFIX] or files
     if len(tables) != 1:
         names = ", ".join(path.name for path in tables[:5]) or "no file"
-        raise DataError(
-            findings.file, f"holds {names}; one table is needed, or a dataset with its <name>_public.info"
-        )
+        mend = "Leave one table in it, or a dataset with its <name>_public.info."
+        raise Unreadable(findings.file, f"holds {names}; one table is needed", mend)
     findings.file = tables[0].name
     return _read(tables[0], findings, progress)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from ingestion.dataset import Problem
+from ingestion.program.errors import DataError
 
 Progress = Callable[[float, str], None]
 """Told how far something has come: a fraction from 0 to 1, and a sentence for the person who waits."""
@@ -123,6 +124,14 @@ class TableReport:
             "errors": [asdict(problem) for problem in self.errors],
             "warnings": [asdict(problem) for problem in self.warnings],
         }
+
+
+class Unreadable(DataError):
+    """A table cannot be read: where, what is wrong, and what would mend it."""
+
+    def __init__(self, place: str, message: str, mend: str) -> None:
+        super().__init__(place, message)
+        self.mend = mend
 
 
 class Findings:

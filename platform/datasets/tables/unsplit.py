@@ -9,11 +9,10 @@ import pandas as pd
 import scipy.sparse
 
 from datasets.tables.describing import describe_frame, describe_matrix
-from datasets.tables.table import Column, Findings, Kind, Progress, Table, distinct_names
+from datasets.tables.table import Column, Findings, Kind, Progress, Table, Unreadable, distinct_names
 from ingestion.dataset_files import Tables, dataset_folder, feature_types
 from ingestion.dataset_input import open_tables
 from ingestion.program.data import PARTS
-from ingestion.program.errors import DataError
 from ingestion.program.info import read_lines
 
 _KINDS = {"Numerical": Kind.NUMERICAL, "Binary": Kind.BINARY, "Categorical": Kind.CATEGORICAL}
@@ -28,19 +27,18 @@ def read_unsplit(folder: Path, findings: Findings, progress: Progress) -> Table 
     data = tables.path("", "data")
     if not data.is_file():
         if any(tables.path(part, "data").is_file() for part in PARTS):
-            raise DataError(tables.name, "is split into parts already; import it as it is")
-        raise DataError(data.name, "is missing")
+            raise Unreadable(tables.name, "is split into parts already", "Import it as it is.")
+        raise Unreadable(data.name, "is missing", "Add the file with the features.")
     progress(0.0, f"Reading {data.name}.")
     target = tables.solution("")
     if target is None:
-        raise DataError(tables.path("", "solution").name, "is missing; it holds the targets of the table")
+        raise Unreadable(tables.path("", "solution").name, "is missing", "Add the file with the targets.")
     features = tables.features("", len(target))
     if features is None or not features.shape[0]:
-        raise DataError(data.name, "holds no rows")
+        raise Unreadable(data.name, "holds no rows", "Each line is a row.")
     if features.shape[0] != len(target):
-        raise DataError(
-            data.name, f"has {features.shape[0]} rows, {tables.path('', 'solution').name} has {len(target)}"
-        )
+        what = f"has {features.shape[0]} rows, {tables.path('', 'solution').name} has {len(target)}"
+        raise Unreadable(data.name, what, "Each line of the one needs its line in the other.")
     types, inferred = feature_types(tables, features)
     if inferred:
         findings.warn("", f"there is no {tables.name}_feat.type; types are inferred from the values")

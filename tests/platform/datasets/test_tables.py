@@ -208,7 +208,7 @@ def test_a_table_may_come_in_a_zip(tmp_path):
     [
         (b"", "is empty"),
         (b"\x1f\x8b0000", "gzip"),
-        (b"\x00\x01\x02", "known are CSV"),
+        (b"\x00\x01\x02", "no table of a known kind"),
         (b"a,b\n", "no rows"),
         (b"PAR1 and no more", "cannot be read as Parquet"),
         (b"PK\x05\x06" + b"\0" * 18, "archive is empty"),
