@@ -350,6 +350,10 @@ def worker_of_environment() -> ComputeWorker:
         raise ValueError(
             "PODIUM_WORKER_TOKEN is not set. Make a token on the site: ./podium manage worker_token NAME"
         )
+    if os.environ.get("PODIUM_SOLUTIONS_KEY"):
+        raise ValueError(
+            "PODIUM_SOLUTIONS_KEY is set here. It is for the site; a compute worker must not have it."
+        )
     url = os.environ.get("PODIUM_URL", "http://127.0.0.1:8000")
     problem = address_problem(url)
     if problem:

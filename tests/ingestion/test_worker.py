@@ -229,6 +229,7 @@ def test_a_token_that_the_site_does_not_know_is_told_in_one_sentence(monkeypatch
     ("name", "value", "told"),
     [
         ("PODIUM_WORKER_TOKEN", "", "worker_token NAME"),
+        ("PODIUM_SOLUTIONS_KEY", "key", "must not have it"),
         ("PODIUM_URL", "podium.example.org", "no address of a site"),
         ("PODIUM_WORKER_SLOTS", "two", "how many runs share this machine"),
         ("PODIUM_WORKER_SLOTS", "100000", "cannot share"),

@@ -8,7 +8,7 @@ from ingestion.budget import Capacity
 from ingestion.sandbox import NoSandbox
 from ingestion.site import Gone, SiteError, Unreachable, WrongToken
 from operations import __main__ as launcher
-from operations import serving, worker_start
+from operations import parts, serving, worker_start
 from operations.supervisor import Failing, Supervisor
 from operations.worker_start import CannotStart, Slot
 from tests.platform.operations.test_supervisor import part
@@ -137,6 +137,14 @@ def test_a_port_that_is_none_is_told_in_a_sentence(text, capsys):
         launcher.parser().parse_args(["up", f"--port={text}"])
     assert end.value.code == 2
     assert f"{text!r} is not a port, a whole number from 1 to 65535" in capsys.readouterr().err
+
+
+def test_a_compute_worker_gets_none_of_the_secrets_of_the_site(monkeypatch, home):
+    for name in (*parts.SECRETS_OF_THE_SITE, "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "secret")
+    started = parts.compute_worker(home, url="http://127.0.0.1:8000", token="token", name="local")
+    assert "PODIUM_SOLUTIONS_KEY" in parts.SECRETS_OF_THE_SITE
+    assert "secret" not in started.environment.values()
 
 
 def test_a_number_of_slots_that_is_none_is_wrong_usage():
