@@ -95,6 +95,9 @@ def run_worker(options: argparse.Namespace) -> int:
     return worker(name=options.name, slots=options.slots)
 
 
+WHOLE_SUITE = ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]
+
+
 def run_test(arguments: list[str]) -> int:
     """Run pytest in the checkout, on a data folder of its own and without the operator's services."""
     environment = common_environment()
@@ -109,7 +112,8 @@ def run_test(arguments: list[str]) -> int:
         environment.pop(name, None)
     with tempfile.TemporaryDirectory(prefix="podium-test-") as folder:
         environment["PODIUM_HOME"] = str(Path(folder) / "home")
-        command = [sys.executable, "-m", "pytest", *arguments]
+        # The whole suite in two processes; tests/conftest.py says what goes beside what.
+        command = [sys.executable, "-m", "pytest", *(arguments or WHOLE_SUITE)]
         return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
