@@ -92,9 +92,18 @@ def _attribute(place: str, line: str, number: int) -> Attribute:
         return Attribute(name, TEXT, number)
     if word == "date":
         more = re.split(r"\s%", more.strip())[0].strip()
-        return Attribute(name, DATE, number, date_format=unquoted(more) or ISO)
+        return _date(place, Attribute(name, DATE, number, date_format=unquoted(more) or ISO))
     what = f"the type {printable(rest[:40])!r} of {name!r} is none of numeric, string, date and {{a, b}}"
     raise Unreadable(place, what, _MEND)
+
+
+def _date(place: str, attribute: Attribute) -> Attribute:
+    """The attribute itself. Raises Unreadable where its pattern cannot be one of dates."""
+    fields = re.findall("%[A-Za-z]", strptime_format(attribute.date_format))
+    if fields and len(set(fields)) == len(fields):
+        return attribute
+    what = f"{printable(attribute.date_format[:60])!r} is no pattern of dates"
+    raise Unreadable(place, what, "Write one like yyyy-MM-dd HH:mm:ss, each part once.")
 
 
 def _values(text: str) -> list[str]:
@@ -132,14 +141,14 @@ def decoded(raw: bytes) -> str:
 
 
 def strptime_format(pattern: str) -> str:
-    """Python's form of a date pattern as Java writes it (`yyyy-MM-dd'T'HH:mm:ss`)."""
+    """Python's form of a date pattern as Java writes it (`yyyy-MM-dd'T'HH:mm:ss`); letters in quotes are text."""
     codes = {"yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d"}
     codes |= {"HH": "%H", "H": "%H", "hh": "%I", "h": "%I", "mm": "%M", "m": "%M", "ss": "%S", "s": "%S"}
     codes |= {"SSS": "%f", "S": "%f", "a": "%p", "Z": "%z", "EEE": "%a", "EEEE": "%A"}
 
     def piece(found: re.Match[str]) -> str:
         if found[1] is not None:
-            return found[1] or "'"
-        return codes.get(found[0], found[0])
+            return (found[1] or "'").replace("%", "%%")
+        return "%%" if found[0] == "%" else codes.get(found[0], found[0])
 
-    return re.sub(r"'([^']*)'|([A-Za-z])\2*", piece, pattern)
+    return re.sub(r"'([^']*)'|([A-Za-z])\2*|%", piece, pattern)

@@ -26,6 +26,7 @@ _SAMPLE = 1024 * 1024
 _SAMPLE_ROWS = 100
 _SMALLEST_BLOCK = 4 * 1024 * 1024
 _LARGEST_BLOCK = 512 * 1024 * 1024
+_MEND_QUOTE = 'Close it; a quote that belongs to the text is written twice ("").'
 MOST_COLUMNS = 200_000
 
 
@@ -45,14 +46,12 @@ def read_delimited(path: Path, findings: Findings, progress: Progress) -> Table 
     """The table of a file with delimiters, or None where it has errors. Raises Unreadable where it is no table."""
     dialect = find_dialect(path, findings)
     ragged: list[int] = []
-    with path.open("rb") as file:
-        texts = cut(
-            file,
-            list(map(str, range(len(dialect.names)))),
-            dialect,
-            ragged,
-            Share(progress, path.stat().st_size, path.name),
-        )
+    share = Share(progress, path.stat().st_size, path.name)
+    try:
+        with path.open("rb") as file:
+            texts = cut(file, list(map(str, range(len(dialect.names)))), dialect, ragged, share)
+    except pa.ArrowInvalid as error:
+        raise _no_end(path, dialect, error) from error
     if ragged:
         findings.all_of(
             list(_ragged_lines(path, dialect)),
@@ -149,7 +148,9 @@ def find_dialect(path: Path, findings: Findings) -> Dialect:
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         sample = text.read(_SAMPLE)
         is_whole = not text.read(1)
-    has_quotes = _has_quotes(path)
+    quotes = _quotes(path)
+    if quotes % 2:
+        findings.warn("", "has an odd number of quotes, so that one of them has no end", _MEND_QUOTE)
     delimiter, rows = _best_delimiter(path, sample, is_whole)
     if not rows:
         raise Unreadable(path.name, "is empty", "Send the file again.")
@@ -168,7 +169,7 @@ def find_dialect(path: Path, findings: Findings) -> Dialect:
     comma = delimiter == ";" and any(re.fullmatch(r"\s*-?\d+,\d+\s*", v) for row in rows[1:] for v in row)
     if comma:
         findings.warn("", "numbers with a decimal comma are read as numbers")
-    return Dialect(delimiter, encoding, has_header, tuple(names), has_quotes, comma)
+    return Dialect(delimiter, encoding, has_header, tuple(names), quotes > 0, comma)
 
 
 def find_encoding(path: Path, findings: Findings) -> str:
@@ -187,9 +188,9 @@ def find_encoding(path: Path, findings: Findings) -> str:
     return "utf-8"
 
 
-def _has_quotes(path: Path) -> bool:
+def _quotes(path: Path) -> int:
     with path.open("rb") as file:
-        return any(b'"' in block for block in iter(lambda: file.read(4 * _SAMPLE), b""))
+        return sum(block.count(b'"') for block in iter(lambda: file.read(4 * _SAMPLE), b""))
 
 
 def _best_delimiter(path: Path, sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
@@ -253,6 +254,18 @@ def _numbered_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str
             if row:
                 yield begin, row
             begin = reader.line_num + 1
+
+
+def _no_end(path: Path, dialect: Dialect, error: Exception) -> Unreadable:
+    """What is said where the text cannot be cut: nearly always a quote that is never closed."""
+    if not dialect.has_quotes:
+        return Unreadable(path.name, f"cannot be cut into columns: {error}", "Look at its beginning and its end.")
+    try:
+        begin = max((line for line, _ in _numbered_rows(path, dialect)), default=1)
+    except csv.Error:  # a value longer than the csv module takes
+        begin = 1
+    what = "a quote is opened here or below that is not closed"
+    return Unreadable(f"{path.name} line {begin}", what, _MEND_QUOTE)
 
 
 def _ragged_lines(path: Path, dialect: Dialect) -> Iterator[tuple[str, str]]:

@@ -75,6 +75,12 @@ def test_every_ragged_line_is_named_with_its_values(tmp_path):
     assert "'3,4,5'" in said(report.errors)
 
 
+def test_a_quote_without_its_end_is_told(tmp_path):
+    report = read_table(written(tmp_path, "t.csv", 'a,b\n1,2\n3,"four\n5,6\n'))
+    assert "odd number of quotes" in said(report.warnings)
+    assert '("")' in said(report.warnings)
+
+
 def test_of_very_many_faults_the_first_few_are_told_and_the_rest_counted(tmp_path):
     report = read_table(written(tmp_path, "t.csv", "a,b\n" + "1\n" * 500))
     assert len(report.errors) == 21
