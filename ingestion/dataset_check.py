@@ -44,6 +44,9 @@ DEFAULT_METRICS = {
 }
 
 
+Progress = Callable[[float, str], None]
+
+
 @dataclass(frozen=True)
 class Problem:
     """One finding: where, what is wrong, and what would mend it (may be empty)."""
@@ -123,9 +126,12 @@ class DatasetReport:
         return not self.errors
 
 
-def check_dataset(folder: Path) -> DatasetReport:
-    """Check a folder in AutoML format. Never raises for bad input: what is wrong is in the report."""
-    check = _Check(folder)
+def check_dataset(folder: Path, *, progress: Progress | None = None) -> DatasetReport:
+    """Check a folder in AutoML format. Never raises for bad input: what is wrong is in the report.
+
+    progress: called before each part is read, with the share of the bytes read so far and a sentence.
+    """
+    check = _Check(folder, progress)
     try:
         check.run()
     except DataError as error:
@@ -134,15 +140,17 @@ def check_dataset(folder: Path) -> DatasetReport:
         name = Path(error.filename).name if isinstance(error.filename, str) else ""
         check.error(name, f"cannot be read: {error.strerror or error}")
     except MemoryError:
-        check.error("", "the dataset needs more memory to read than this machine has")
+        what = "the dataset needs more memory to read than this machine has"
+        check.error("", what, "Import it on a larger machine.")
     return check.report
 
 
 class _Check:
     """One pass over one folder; collects problems and goes on as far as it makes sense."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
         self.folder = dataset_folder(folder)
+        self.progress = progress
         self.report = DatasetReport()
         self.task = ""
         self.features: dict[str, Any] = {}
@@ -150,7 +158,7 @@ class _Check:
         self.classes: dict[str, Any] = {}
 
     def error(self, place: str, message: str, mend: str = "") -> None:
-        self.report.errors.append(Problem(place, message, mend))
+        self.report.errors.append(Problem(place, message, mend or _usual_mend(place)))
 
     def warn(self, place: str, message: str, mend: str = "") -> None:
         self.report.warnings.append(Problem(place, message, mend))
@@ -165,7 +173,7 @@ class _Check:
 
     def run(self) -> None:
         if not self.folder.is_dir():
-            self.error("", f"{self.folder.name} is not a folder")
+            self.error("", f"{self.folder.name} is not a folder", "Name the folder, or a zip of it.")
             return
         self.report.name = find_name(self.folder)
         self.name = self.report.name
@@ -229,7 +237,8 @@ class _Check:
         self.error(
             f"{self.name}.data",
             "this is a raw table that is not split; it cannot be imported as a task until it is",
-            f"Split its rows into {missing} (and {self.name}_valid.data), with {solutions}.",
+            f"Split its rows into {missing} (and {self.name}_valid.data), with {solutions}; "
+            "prepare_dataset does that.",
         )
         self.read_part(tables, "")
         features = self.features.get("")
@@ -244,8 +253,13 @@ class _Check:
                 self.error(f"{self.name}_{part}.data", "is missing", "Every dataset needs it.")
             if not tables.path(part, "solution").is_file():
                 self.error(f"{self.name}_{part}.solution", "is missing", "Every dataset needs it.")
-        for part in PARTS:
+        sizes = {part: _size(tables.path(part, "data")) for part in PARTS}
+        read = 0
+        for part, size in sizes.items():
+            if self.progress and size:
+                self.progress(read / sum(sizes.values()), f"Reading {self.name}_{part}.data.")
             self.read_part(tables, part)
+            read += size
         train = self.features.get("train")
         types = self.types(tables, train) if train is not None else None
         if train is None or types is None or not self.task or "train" not in self.classes:
@@ -406,6 +420,24 @@ class _Check:
             path = self.folder / f"{self.name}{suffix}"
             if path.is_file() and expected and len(read_lines(path)) != expected:
                 self.warn(path.name, f"has {len(read_lines(path))} names, {expected} are expected")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _usual_mend(place: str) -> str:
+    """What a file has to look like, for an error that says nothing better; `place` begins with its name."""
+    file = place.split(" line ")[0].split(" row ")[0]
+    mends = {
+        ".data": "Write one sample a line, with blanks between: numbers and NaN for missing ones, or index:value "
+        "with indices from 1 to feat_num.",
+        ".solution": "Write the targets of one sample a line: numbers with blanks between.",
+        "_feat.type": "Write Numerical, Binary or Categorical, one line for each feature.",
+        "_public.info": "Write lines of the form key = value.",
+    }
+    one_info = "A dataset has one file <name>_public.info, and <name> begins the names of its other files."
+    return next((mend for suffix, mend in mends.items() if file.endswith(suffix)), "" if place else one_info)
 
 
 def _counted(types: list[str]) -> str:

@@ -186,6 +186,7 @@ def test_broken_files_are_errors_that_name_the_place(file, content, words, toy):
         (toy / file).write_text(content)
     report = check_dataset(toy)
     assert words in sentences(report.errors)
+    assert all(problem.mend for problem in report.errors)
 
 
 def test_a_folder_that_is_none_is_an_error_and_no_exception(tmp_path):
