@@ -16,13 +16,13 @@ _USUAL_TARGETS = ("class", "target", "label", "y", "outcome", "response", "binar
 _FEW_CLASSES = 20
 
 
-def suggest(table: Table, *, target: Sequence[str] = (), seed: int = 0) -> Recipe:
+def suggest(table: Table, *, target: Sequence[str] = (), task: str | None = None, seed: int = 0) -> Recipe:
     """A recipe for a table: the target by its usual names (else the last column), the task by its values.
 
     Columns that have one value alone are dropped.
     """
     chosen = tuple(target) or _target(table)
-    task = _task(table, chosen)
+    task = task or _task(table, chosen)
     metric = canonical_metric(table.info.get("metric")) or ""
     if (metric in ("R2", "ABS")) != (task == TaskKind.REGRESSION) or not metric:
         metric = DEFAULT_METRICS[task]

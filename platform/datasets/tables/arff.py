@@ -22,7 +22,7 @@ from datasets.tables.arff_header import (
     unquoted,
 )
 from datasets.tables.arff_sparse import read_sparse_rows
-from datasets.tables.columns import MISSING, categories_of, declared, numbers_of, odd_rows, token
+from datasets.tables.columns import MISSING, LinesOfRows, categories_of, declared, numbers_of, odd_rows, token
 from datasets.tables.delimited import Dialect, Share, cut
 from datasets.tables.describing import describe_frame, describe_matrix
 from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
@@ -30,6 +30,7 @@ from datasets.tables.table import Findings, Progress, Table, Unreadable, distinc
 _CELL = re.compile(rf"[ \r\n]*(?:({QUOTED})|(\{{[^}}]*\}})|([^,\t]*?))[ \r\n]*(?:([,\t])|$)", re.DOTALL)
 # A row without any of these can be cut at its commas.
 _NEEDS_CARE = re.compile(rb"['\"%{\\\t]")
+_MOST_ERRORS = 60
 _MISSING_WORDS = (*MISSING, "?")
 
 
@@ -49,13 +50,16 @@ def read_arff(path: Path, findings: Findings, progress: Progress) -> Table | Non
         return None
     if not texts or not len(texts[0]):
         raise Unreadable(path.name, "holds no rows", "Below @data each line is a row.")
-    lines = _Lines(path, header)
+    lines = _lines(path, header)
     series = {}
     for position, (name, attribute) in enumerate(zip(names, header.attributes, strict=True)):
         values = _values(attribute, texts[position], lines, findings)
         texts[position] = None
         if values is not None:
             series[name] = pd.Series(values, name=name)
+        if len(findings.errors) > _MOST_ERRORS:
+            findings.error("", "what comes behind is not looked at", "Correct these first.")
+            break
     if findings.errors:
         return None
     progress(0.9, "Describing the columns.")
@@ -180,23 +184,16 @@ def cells_of(text: str) -> tuple[list[str | None], bool]:
     return cells, False
 
 
-class _Lines:
-    """On which line a row stands; found by reading the file again, for messages alone."""
+def _lines(path: Path, header: Header) -> LinesOfRows:
+    def numbers() -> Iterator[int]:
+        with path.open("rb") as file:
+            file.seek(header.begin)
+            yield from (line for line, _ in _rows(file, header))
 
-    def __init__(self, path: Path, header: Header) -> None:
-        self.path, self.header = path, header
-
-    def of(self, row: int) -> int:
-        """The line of a row, counted from 0."""
-        with self.path.open("rb") as file:
-            file.seek(self.header.begin)
-            for place, (line, _) in enumerate(_rows(file, self.header)):
-                if place == row:
-                    return line
-        return 0
+    return LinesOfRows(numbers)
 
 
-def _values(attribute: Attribute, texts: Any, lines: _Lines, findings: Findings) -> Any | None:
+def _values(attribute: Attribute, texts: Any, lines: LinesOfRows, findings: Findings) -> Any | None:
     """Numbers, a Categorical or times of one attribute; None after what is wrong has become an error."""
     if attribute.kind == NUMBER:
         numbers = numbers_of(texts)
@@ -213,7 +210,7 @@ def _values(attribute: Attribute, texts: Any, lines: _Lines, findings: Findings)
     return categories_of(texts)
 
 
-def _dates(attribute: Attribute, texts: Any, lines: _Lines, findings: Findings) -> Any | None:
+def _dates(attribute: Attribute, texts: Any, lines: LinesOfRows, findings: Findings) -> Any | None:
     plain = pd.Series(texts.to_pylist(), dtype=object)
     pattern = strptime_format(attribute.date_format)
     found = pd.to_datetime(plain, format=pattern, errors="coerce", utc="%z" in pattern)
@@ -226,7 +223,7 @@ def _dates(attribute: Attribute, texts: Any, lines: _Lines, findings: Findings) 
     return None
 
 
-def _refuse(texts: Any, rows: Sequence[int] | Any, message: str, lines: _Lines, findings: Findings) -> None:
+def _refuse(texts: Any, rows: Sequence[int] | Any, message: str, lines: LinesOfRows, findings: Findings) -> None:
     """Errors at the first few rows at fault."""
     for row in list(rows)[:3]:
         findings.error(

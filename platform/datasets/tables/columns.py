@@ -1,7 +1,8 @@
 """From columns of text to numbers, categories and dates."""
 
 import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,16 +37,34 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|inf
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?Z?")
 # A column of which so much is numbers was meant to be one; what is not a number there is worth a word.
 _MEANT_AS_NUMBERS = 0.5
-_MOST_ODD_VALUES = 3
+_MOST_ODD_VALUES, _MOST_ODD_COLUMNS = 3, 20
 
 
-@dataclass(frozen=True)
+class LinesOfRows:
+    """On which line of a file each row stands; the file is read again for that, once, and for messages alone."""
+
+    def __init__(self, lines: Callable[[], Iterable[int]]) -> None:
+        self._read = lines
+        self._lines: array[int] | None = None
+
+    def of(self, row: int) -> int:
+        """The line of a row, counted from 0; 0 where it is not found again."""
+        if self._lines is None:
+            self._lines = array("q", self._read())
+        return self._lines[row] if row < len(self._lines) else 0
+
+
+@dataclass
 class Reading:
-    """What the conversion of columns needs to know: where to tell, and on which line a row stands."""
+    """What the conversion of columns needs to know: where to tell, and on which line a row stands.
+
+    `odd_columns` counts the columns of numbers that hold something else.
+    """
 
     findings: Findings
-    line_of: Callable[[int], int]
+    lines: LinesOfRows
     decimal_comma: bool = False
+    odd_columns: int = 0
 
 
 def series_of(name: str, texts: Any, reading: Reading) -> Any:
@@ -135,9 +154,14 @@ def _tell_odd_values(name: str, texts: Any, reading: Reading) -> None:
     odd = odd_rows(texts)
     if not known or 1 - len(odd) / known < _MEANT_AS_NUMBERS:
         return
+    reading.odd_columns += 1
+    if reading.odd_columns > _MOST_ODD_COLUMNS:
+        if reading.odd_columns == _MOST_ODD_COLUMNS + 1:
+            reading.findings.warn("", "more columns of numbers have values that are none")
+        return
     for row in odd[:_MOST_ODD_VALUES].tolist():
         reading.findings.warn(
-            f"line {reading.line_of(row)}",
+            f"line {reading.lines.of(row)}",
             f"{token(texts, row)} in column {name!r} is no number, though {known - len(odd)} of its {known} "
             "values are; the column is read as categories",
             "Correct it, or write ? for a missing value.",

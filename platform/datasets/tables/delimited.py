@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from datasets.tables.columns import MISSING, NUMBER, Reading, series_of
+from datasets.tables.columns import MISSING, NUMBER, LinesOfRows, Reading, series_of
 from datasets.tables.describing import describe_frame
 from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
@@ -61,7 +61,7 @@ def read_delimited(path: Path, findings: Findings, progress: Progress) -> Table 
     if not len(texts[0]):
         raise Unreadable(path.name, "holds no rows", "Below the names of the columns each line is a row.")
     progress(0.6, f"Finding out what the {len(dialect.names)} columns of {path.name} hold.")
-    reading = Reading(findings, lambda row: line_of(path, dialect, row), dialect.decimal_comma)
+    reading = Reading(findings, _lines(path, dialect), dialect.decimal_comma)
     series = {}
     for position, name in enumerate(dialect.names):
         series[name] = series_of(name, texts[position], reading)
@@ -276,7 +276,9 @@ def _ragged_lines(path: Path, dialect: Dialect) -> Iterator[tuple[str, str]]:
             yield f"line {line}", f"has {len(row)} values, the first line has {expected}: {shown!r}"
 
 
-def line_of(path: Path, dialect: Dialect, row: int) -> int:
-    """The line on which a row of the table (counted from 0, without the header) begins."""
-    rows = itertools.islice(_numbered_rows(path, dialect), row + int(dialect.has_header), None)
-    return next((line for line, _ in rows), 0)
+def _lines(path: Path, dialect: Dialect) -> LinesOfRows:
+    """The lines of the rows, without that of the header."""
+    skipped = int(dialect.has_header)
+    return LinesOfRows(
+        lambda: (line for line, _ in itertools.islice(_numbered_rows(path, dialect), skipped, None))
+    )

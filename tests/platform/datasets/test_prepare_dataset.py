@@ -108,10 +108,21 @@ def test_the_command_writes_a_folder_by_a_recipe_in_a_file(capsys, tmp_path):
     (tmp_path / "recipe.json").write_text(json.dumps({"recipe": recipe().to_json()}))
     arguments = ["--recipe", str(tmp_path / "recipe.json"), "--output", str(tmp_path / "out"), "--keep-names"]
     answer, code = run(capsys, str(table(tmp_path)), *arguments)
+    assert answer["recipe"]["seed"] == 3
     assert (code, answer["folder"]) == (0, str(tmp_path / "out"))
     names = (tmp_path / "out" / "secret_feat.name").read_text().split()
     assert {"a", "b", "job", "probe_1"} <= set(names)
     assert Dataset.objects.count() == 0
+
+
+def test_the_command_draws_a_seed_where_none_is_given_and_fits_metric_and_split_to_the_task(capsys, tmp_path):
+    arguments = ["--target", "a", "--task", "regression", "--output", str(tmp_path / "out")]
+    seeds = set()
+    for _ in range(2):
+        answer, code = run(capsys, str(table(tmp_path)), *arguments)
+        assert (code, answer["recipe"]["metric"], answer["recipe"]["split"]) == (0, "R2", "random")
+        seeds.add(answer["recipe"]["seed"])
+    assert len(seeds) == 2
 
 
 @pytest.mark.parametrize(

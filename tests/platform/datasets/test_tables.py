@@ -95,6 +95,14 @@ def test_text_in_a_column_of_numbers_is_told_with_line_token_and_mend(tmp_path):
     assert "?" in report.warnings[0].mend
 
 
+def test_columns_with_odd_values_are_told_up_to_a_bound(tmp_path):
+    header = ",".join(f"f{column}" for column in range(50))
+    rows = [",".join(["1"] * 50)] * 9 + [",".join(["odd"] * 50)]
+    report = read_table(written(tmp_path, "t.csv", "\n".join([header, *rows]) + "\n"))
+    assert len(report.warnings) == 21
+    assert report.warnings[0].place == "t.csv line 11"
+
+
 def test_decimal_commas_are_read_where_semicolons_stand_between(tmp_path):
     report = read_table(written(tmp_path, "t.csv", "a;b\n1,5;x\n-2,25;y\n"))
     assert report.table.frame["a"].tolist() == [1.5, -2.25]

@@ -1,6 +1,7 @@
 """`./podium manage prepare_dataset TABLE --owner USER --target COLUMN`: from a table to a concealed dataset."""
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from datasets.prepare import (
 from datasets.tables import KINDS_OF_FILE, TableReport, read_table
 from datasets.tables.table import Kind
 from ingestion.dataset import Problem
+from ingestion.dataset_files import canonical_task
 from operations.commands import AT_FAULT, OK, user_named
 from operations.management.commands import import_dataset
 
@@ -44,7 +46,11 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "categories": {"choices": [*map(str, Categories)], "help": "how categories are written (default: codes)"},
     "missing": {"choices": [*map(str, Missing)], "help": "keep missing values, or fill and mark them"},
     "probes": {"type": float, "metavar": "SHARE", "help": "share of the features that are permuted copies"},
-    "seed": {"type": int, "metavar": "N", "help": "decides all that is drawn (default: 0)"},
+    "seed": {
+        "type": int,
+        "metavar": "N",
+        "help": "decides all that is drawn (default: drawn and kept)",
+    },
 }
 
 
@@ -125,15 +131,17 @@ def _recipe(read: TableReport, options: dict[str, Any]) -> Recipe:
     unknown = [name for name in target if name not in {column.name for column in read.table.columns}]
     if unknown:
         raise RecipeError([Problem("target", f"{read.table.name} has no column {name!r}") for name in unknown])
-    values = _from_file(options["recipe"]) if options["recipe"] else suggest(read.table, target=target).to_json()
+    if options["recipe"]:
+        values = _from_file(options["recipe"])
+    else:
+        values = suggest(read.table, target=target, task=canonical_task(options["task"])).to_json()
     if target:
         values["target"] = list(target)
+    if not options["recipe"]:
+        values["seed"] = secrets.randbelow(2**31)  # whoever has the table could repeat a seed that is known
     for field in _FIELDS:
         if options[field] is not None:
             values[field] = options[field]
-    if options["task"] and not options["split"] and not options["recipe"]:
-        has_classes = str(options["task"]).split(".")[0] in ("binary", "multiclass")
-        values["split"] = str(Split.STRATIFIED if has_classes else Split.RANDOM)
     values["kinds"] = {**values.get("kinds", {}), **_kinds(options["kind"] or [])}
     if options["chronological"]:
         values |= {"is_chronological": True, "split": str(Split.TIME)}
