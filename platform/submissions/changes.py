@@ -224,7 +224,7 @@ class UseCurrentVersion(Action):
             if self.run_again:
                 again.run_again(run, fresh=True)
             else:
-                again.score_again(run, dataset_version=version)
+                again.score_again(run, dataset_version=version, metric=self.task.metric or version.metric)
         if self.run_again:
             for submission in {run.submission_id: run.submission for run in runs}.values():
                 settle(submission)

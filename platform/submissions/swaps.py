@@ -70,6 +70,7 @@ class SwapIn:
             current = self.version.dataset.current
             if current is not None and current.pk == self.version.pk and self.runs == Runs.KEEP:
                 raise Refused(f"New runs use {self.version} already.", status=409)
+            self._refuse_two_metrics()
             use_version(self.version)
             text = f"New runs use version {self.version.number} of {self.version.dataset}."
             for competition in using:
@@ -79,6 +80,20 @@ class SwapIn:
 
     def _brings(self, effect: Effect) -> bool:
         return self.runs != Runs.KEEP and not effect.why_not
+
+    def _refuse_two_metrics(self) -> None:
+        """No board may have runs by one metric under the name of another."""
+        for effect in self.effects():
+            task, metric = effect.task, self.version.metric
+            runs = self._action(task).stale_runs(self.version)
+            if task.metric or self._brings(effect) or all(run.metric == metric for run in runs):
+                continue
+            where = f"{task.phase.title} of {task.phase.competition.title}"
+            raise Refused(
+                f"This version is scored by {metric}, but runs of {where} would stay scored by another metric.",
+                status=409,
+                mend="Have them scored again or run again, or give the task there a metric of its own first.",
+            )
 
     def _action(self, task: Task) -> UseCurrentVersion:
         return UseCurrentVersion(by=self.by, task=task, run_again=self.runs == Runs.RUN)

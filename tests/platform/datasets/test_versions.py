@@ -137,6 +137,22 @@ def test_a_swap_may_have_the_code_run_again(olga, dataset, entry):
     assert (run.dataset_version, run.state) == (new, "queued")
 
 
+def test_a_version_with_another_metric_takes_the_runs_along_or_is_refused(olga, dataset, entry):
+    new = held(dataset, metric="BAC")
+    with pytest.raises(Refused, match="scored by BAC"):
+        SwapIn(version=new, by=olga).execute()
+    assert dataset.current != new
+    SwapIn(version=new, by=olga, runs=Runs.SCORE).execute()
+    assert (dataset.current, entry.runs.get().metric) == (new, "BAC")
+
+
+def test_a_task_with_a_metric_of_its_own_keeps_that(olga, dataset, entry, task):
+    task.metric = "AUC"
+    task.save()
+    SwapIn(version=held(dataset, metric="BAC"), by=olga, runs=Runs.SCORE).execute()
+    assert entry.runs.get().metric == "AUC"
+
+
 def test_a_swap_to_an_earlier_version_undoes_one(olga, dataset, task):
     old, new = dataset.current, held(dataset)
     SwapIn(version=new, by=olga).execute()
