@@ -18,14 +18,14 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from accounts.refusals import Refused
-from datasets import files
+from datasets import files, known_files
 from datasets.card import Card, make_card
 from datasets.checks import Finding, Progress, Severity, check_folder
-from datasets.known_files import known_leaks
 from datasets.models import Dataset, DatasetVersion
 from datasets.rounds import propose
 from ingestion.archive import RefusedArchive, open_archive
-from ingestion.dataset import DatasetFacts, DatasetReport, Problem, check_dataset, solution_files
+from ingestion.dataset import DatasetFacts, DatasetReport, Parsed, Problem, check_dataset, solution_files
+from ingestion.dataset_files import dataset_folder as inner_folder
 from scoring import names
 
 
@@ -114,7 +114,7 @@ def import_dataset(
         tell(0.0, "Reading the files.")
         if not check_only:
             packing.begin()
-        checked = check_dataset(folder)
+        checked = check_dataset(folder, progress=lambda fraction, sentence: tell(0.4 * fraction, sentence))
         if checked.parsed is not None and not check_only:
             packing.arrays(checked.parsed.features)
         report = _checked(folder, checked, owner, irrelevant, reachable, tell)
@@ -156,13 +156,22 @@ def _checked(
     found = check_folder(
         folder,
         checked.facts,
-        reachable=reachable,
+        reachable=[*known_files.always_reachable(), *(reachable or ())],
         progress=lambda fraction, sentence: tell(0.4 + 0.4 * fraction, sentence),
         parsed=checked.parsed,
     )
     report.add(found)
-    report.add(known_leaks(solution_files(folder), checked.parsed, owner))
+    report.add(_beside_others(folder, checked.name, checked.parsed, owner))
     return report
+
+
+def _beside_others(folder: Path, name: str, parsed: Parsed, owner: User) -> Iterator[Finding]:
+    """What is wrong with a dataset only because of the others on this site."""
+    inner = inner_folder(folder)
+    yield from known_files.known_leaks(solution_files(inner), parsed, owner)
+    yield from known_files.given_away(inner / f"{name}_train.solution", parsed, owner)
+    earlier = DatasetVersion.objects.filter(dataset__slug=slug_for(name, owner), dataset__owner=owner)
+    yield from known_files.rows_given_before(parsed, earlier, f"{name}_test.data")
 
 
 LONGEST_NAME = 80

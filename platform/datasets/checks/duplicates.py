@@ -38,28 +38,35 @@ def rows_in_two_parts(material: Material) -> Iterator[Finding]:
         yield Finding("duplicates", severity, material.data(part), what, mend)
 
 
-def row_hashes(features: Any) -> np.ndarray:
+def row_hashes(features: Any, *, in_any_order: bool = False) -> np.ndarray:
     """(n,) unsigned 64-bit hashes of the rows of an ndarray or a CSR matrix; 0 for a row of zeros alone.
 
     Equal rows have equal hashes; -0 counts as 0, and every NaN as the same. Two different rows agree with a
-    probability of about 5e-20.
+    probability of about 5e-20. With `in_any_order`, rows of the same values in other columns are equal, too.
     """
     if scipy.sparse.issparse(features):
-        return _sparse_hashes(features.tocsr())
+        return _sparse_hashes(features.tocsr(), in_any_order=in_any_order)
     dense = np.ascontiguousarray(features, dtype=np.float64)
-    salts = _mixed(np.arange(1, dense.shape[1] + 1, dtype=np.uint64))
+    salts = _salts(np.arange(dense.shape[1]), in_any_order=in_any_order)
     step = max(1, PIECE // max(1, dense.shape[1]))
     pieces = [_of_values(dense[at : at + step], salts).sum(axis=1) for at in range(0, len(dense), step)]
     return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint64)
 
 
-def _sparse_hashes(csr: Any) -> np.ndarray:
+def _salts(columns: np.ndarray, *, in_any_order: bool) -> np.ndarray:
+    """A number for each column that goes into the hashes of its values."""
+    if in_any_order:
+        return np.zeros(len(columns), dtype=np.uint64)
+    return _mixed(columns.astype(np.uint64) + np.uint64(1))
+
+
+def _sparse_hashes(csr: Any, *, in_any_order: bool) -> np.ndarray:
     sums = np.zeros(csr.shape[0], dtype=np.uint64)
     step = max(1, int(PIECE * csr.shape[0] / max(1, csr.nnz)))
     for at in range(0, csr.shape[0], step):
         starts = csr.indptr[at : at + step + 1]
         piece = slice(int(starts[0]), int(starts[-1]))
-        salts = _mixed(csr.indices[piece].astype(np.uint64) + np.uint64(1))
+        salts = _salts(csr.indices[piece], in_any_order=in_any_order)
         running = np.zeros(piece.stop - piece.start + 1, dtype=np.uint64)
         np.cumsum(_of_values(csr.data[piece], salts), out=running[1:])
         ends = running[starts - starts[0]]

@@ -8,6 +8,7 @@ the same column, a one-hot table has it in each of its columns.
 import hashlib
 import math
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +27,8 @@ FIRST_ROWS = 256
 MOST_SPARSE_SUSPECTS = 500
 LARGEST_TABLE = 256 * 1024 * 1024
 TABLES = (".data", ".solution", ".predict", ".csv", ".tsv", ".txt", ".npy")
+# As many ways there are in which a file or zip is no good.
+UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError)
 MEND = "Take it out of what others can get, or choose another split: a solution that is known cannot be scored."
 
 
@@ -157,17 +160,27 @@ def _sparse_candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> I
 
 
 def _in_reachable(hidden: list[Hidden], path: Path) -> Iterator[Finding]:
-    for name, size, opened in _files_below(path):
-        for one in hidden:
+    try:
+        for name, size, opened in _files_below(path):
             with opened() as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == one.sha256 and one.bits >= BITS:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            is_table = size <= LARGEST_TABLE and Path(name).suffix in TABLES
+            tables: dict[int, pd.DataFrame | None] = {}
+            for one in hidden:
+                if sha256 == one.sha256 and one.bits >= BITS:
                     yield _error(one, name, "the same file")
                     continue
-            if size <= LARGEST_TABLE and Path(name).suffix in TABLES:
-                with opened() as file:
-                    table = table_of(file, Path(name).suffix, one.rows)
+                if is_table and one.rows not in tables:
+                    with opened() as file:
+                        tables[one.rows] = table_of(file, Path(name).suffix, one.rows)
+                table = tables.get(one.rows)
                 if table is not None and _holds(table, one):
                     yield _error(one, name, "the same values in the same order")
+    except UNREADABLE as problem:
+        sentence = f"cannot be opened, so it was not searched for hidden targets: {problem}"
+        yield Finding(
+            "leak", Severity.WARNING, path.name, sentence, "Give a file that can be read, or its folder."
+        )
 
 
 def _files_below(path: Path) -> Iterator[tuple[str, int, Any]]:

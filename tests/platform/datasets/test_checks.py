@@ -225,6 +225,16 @@ class TestLeaks:
         shutil.copy(folder / "small_test.solution", tmp_path / "blob.bin")
         assert "blob.bin" in only(leaks(folder, [tmp_path / "blob.bin"])).sentence
 
+    def test_a_zip_that_cannot_be_opened_is_named(self, tmp_path):
+        folder = written(tmp_path / "own", *noise(150), rows=(60, 30))
+        broken = tmp_path / "kit.zip"
+        with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("answers.csv", "1\n" * 1000)
+        content = broken.read_bytes()
+        broken.write_bytes(content[:45] + b"\xff\xff\xff" + content[48:])
+        finding = only(leaks(folder, [broken]))
+        assert (finding.severity, finding.place) == (Severity.WARNING, "kit.zip")
+
     def test_files_that_are_no_tables_are_passed_over(self, tmp_path):
         folder = written(tmp_path / "own", *noise(150), rows=(60, 30))
         for name, content in {

@@ -14,6 +14,7 @@ from datasets.card import Card
 from datasets.checks import Finding, Severity
 from datasets.models import Dataset, DatasetVersion
 from tests.platform import factories as make
+from tests.platform.datasets.materials import written
 
 pytestmark = pytest.mark.django_db
 
@@ -177,12 +178,13 @@ def test_errors_and_warnings_are_findings_too(olga, tmp_path):
     assert report.to_json()["round"]["name"] == "Novice"
 
 
-def leaky(folder: Path, name: str = "tiny", features: str = "test") -> Path:
-    """A dataset of 40 rows a part, one of whose features is the target of the test part."""
+def forty(folder: Path, name: str = "tiny", *, leaks: bool = False) -> Path:
+    """A dataset of 40 rows a part; with `leaks`, a feature of the test part is its target."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, size=40)
     data = {part: rng.normal(size=(40, 3)).round(3) for part in ("train", "valid", "test")}
-    data[features][:, 1] = y
+    if leaks:
+        data["test"][:, 1] = y
     texts = {f"{part}.data": rows_of(values) for part, values in data.items()}
     solutions = {f"{part}.solution": rows_of(rng.integers(0, 2, size=(40, 1))) for part in ("train", "valid")}
     types = {"feat.type": "Numerical\n" * 3}
@@ -195,15 +197,14 @@ def rows_of(values) -> str:
 
 @pytest.mark.parametrize("check_only", [False, True])
 def test_a_hidden_solution_among_the_features_refuses_the_dataset(olga, tmp_path, check_only):
-    report = import_dataset(leaky(tmp_path), owner=olga, check_only=check_only)
+    report = import_dataset(forty(tmp_path, leaks=True), owner=olga, check_only=check_only)
     assert not report.ok
     assert "tiny_test.data" in report.errors[0].message
     assert Dataset.objects.count() == 0
 
 
 def test_a_hidden_solution_in_a_file_that_others_can_reach_refuses_the_dataset(olga, tmp_path):
-    folder = leaky(tmp_path / "own")
-    (folder / "tiny_test.data").write_text((folder / "tiny_valid.data").read_text())
+    folder = forty(tmp_path / "own")
     kit = make.zip_of(tmp_path, {"kit/answers.txt": (folder / "tiny_test.solution").read_bytes()}, "kit.zip")
     assert import_dataset(folder, owner=olga, check_only=True).ok
     report = import_dataset(folder, owner=olga, reachable=[kit])
@@ -212,17 +213,54 @@ def test_a_hidden_solution_in_a_file_that_others_can_reach_refuses_the_dataset(o
 
 @pytest.mark.parametrize(("owner", "named"), [("olga", True), ("bob", False)])
 def test_a_hidden_solution_that_is_public_in_another_dataset_is_refused(olga, tmp_path, owner, named):
-    other = leaky(tmp_path / "other", "open")
+    other = forty(tmp_path / "other", "open")
     (other / "open_train.solution").write_text((other / "open_test.solution").read_text())
     (other / "open_test.solution").write_text((other / "open_valid.solution").read_text())
     assert import_dataset(other, owner=olga).ok
-    folder = leaky(tmp_path / "own")
-    (folder / "tiny_test.data").write_text((folder / "tiny_valid.data").read_text())
+    folder = forty(tmp_path / "own")
     person = olga if owner == "olga" else make.user(owner)
     report = import_dataset(folder, owner=person)
     (error,) = report.errors
     assert error.place == "tiny_test.solution"
     assert ("open_train.solution of open" in error.message) is named
+
+
+def test_the_solutions_of_the_starting_kit_are_known_to_everybody(olga):
+    report = import_dataset(
+        settings.ROOT / "starting_kit" / "sample_data" / "patients", owner=olga, check_only=True
+    )
+    assert not report.ok
+    assert {error.place for error in report.errors} == {"patients_valid.solution", "patients_test.solution"}
+
+
+def test_training_targets_that_are_hidden_in_another_dataset_are_a_warning_to_their_owner_alone(olga, tmp_path):
+    first = forty(tmp_path / "first", "first")
+    second = forty(tmp_path / "second", "second")
+    (second / "second_train.solution").write_text((first / "first_test.solution").read_text())
+    (second / "second_test.solution").write_text((first / "first_valid.solution").read_text())
+    assert import_dataset(first, owner=olga).ok
+    found = {}
+    for person in (olga, make.user("bob")):
+        report = import_dataset(second, owner=person, check_only=True)
+        found[person.username] = [w.message for w in report.warnings if "hidden targets first_test" in w.message]
+    assert len(found["olga"]) == 1
+    assert found["bob"] == []
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_new_split_whose_test_rows_were_training_rows_before_is_a_warning(olga, tmp_path, is_sparse):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(100, 5)).round(4), rng.integers(0, 2, size=100)
+    told = []
+    for number, order in enumerate((np.arange(100), rng.permutation(100))):
+        columns = np.roll(np.arange(5), number)
+        folder = written(tmp_path / str(number), X[order][:, columns], y[order], rows=(40, 20), sparse=is_sparse)
+        report = import_dataset(folder, owner=olga)
+        assert report.ok, report.errors
+        told.append([w.place for w in report.warnings if "training part of version 1" in w.message])
+    assert told == [[], ["small_test.data"]]
+    same = import_dataset(folder, owner=olga, check_only=True)
+    assert "of version 2" not in " ".join(w.message for w in same.warnings)
 
 
 def test_progress_is_told_from_beginning_to_end(olga, tmp_path):
