@@ -113,6 +113,11 @@ class ShownDataset:
         return self.access >= Access.USER
 
     @property
+    def private_info(self) -> str:
+        """The organizer's own info file, for who may read it."""
+        return self.version.private_info if self.version and self.may_read(File.PRIVATE_INFO) else ""
+
+    @property
     def may_see_recipe(self) -> bool:
         """Whether there is a recipe that the person may read."""
         return self.version is not None and bool(self.version.recipe) and self.may_read(File.RECIPE)

@@ -10,6 +10,7 @@ from typing import IO
 from django.conf import settings
 from django.core.files import File
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -58,7 +59,8 @@ def begin(
     with transaction.atomic():
         # Locking the person makes the count and the new upload one step for two requests at once.
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        if Upload.objects.filter(owner=user, parts__isnull=False).distinct().count() >= MOST_KEPT:
+        kept = Q(parts__isnull=False) | Q(state=State.RECEIVING)
+        if Upload.objects.filter(kept, owner=user).distinct().count() >= MOST_KEPT:
             raise Refused(
                 f"{MOST_KEPT} of your uploads are kept already.", status=429, mend="Remove one that is not needed."
             )
@@ -157,7 +159,7 @@ def _hand_over(upload: Upload) -> None:
     transaction.on_commit(partial(bell.ring, upload.pk), robust=True)
 
 
-WAITS = "Has arrived and waits to be read."
+WAITS = "Waits to be read."
 
 
 def work_again(upload: Upload, *, job: str, recipe: dict[str, object] | None = None) -> None:

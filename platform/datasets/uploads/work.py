@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 State = Upload.State
 OUR_FAULT = "Podium could not read this file because of a fault of its own. Nothing was imported."
+TOO_SLOW = "Reading this file took longer than the site allows. Nothing was imported."
 NO_MEMORY = "Reading this file needs more memory than the site has."
 
 
@@ -50,9 +52,12 @@ def process(upload_id: int) -> None:
         end(upload, State.REFUSED, "This file was not imported.", _refusal(refused))
     except MemoryError:
         end(upload, State.REFUSED, NO_MEMORY, {"errors": [asdict(Problem(upload.filename, NO_MEMORY))]})
+    except SoftTimeLimitExceeded:
+        end(upload, State.FAILED, TOO_SLOW, {})
     except Exception:
-        log.exception("upload %s could not be read", upload_id)
-        end(upload, State.FAILED, OUR_FAULT, {})
+        if held(upload).exists():  # else it was removed under our hands
+            log.exception("upload %s could not be read", upload_id)
+            end(upload, State.FAILED, OUR_FAULT, {})
 
 
 def claim(upload_id: int) -> Upload | None:

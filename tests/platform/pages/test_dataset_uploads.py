@@ -229,6 +229,9 @@ def test_a_try_keeps_nothing_and_can_be_kept_or_changed_afterwards(client, table
     client.post(address, {**CHOICES, "try": "1"})
     upload = worked(Upload.objects.get())
     assert (upload.state, DatasetVersion.objects.count()) == ("checked", 0)
+    shown = client.get(upload.get_absolute_url()).content.decode()
+    for text in ("Cbal", "It suits round", "Keep it", "Change the choices", "The test part has"):
+        assert text in shown
     again = client.get(address, {"target": "class"}).content.decode()
     assert 'name="seed" value="7"' in again
     client.post(reverse("import_dataset_upload", args=[upload.pk]))

@@ -64,6 +64,7 @@ def test_the_card_has_the_chapters_columns_the_classes_and_the_proposal(tiny):
     for text in ("Cbal", "Ptr/N", "1.000", "Suits round 1", "Novice", "Classes of the training part"):
         assert text in shown
     assert "What the checks found" in shown
+    assert "secret origin" in shown
 
 
 def test_everybody_sees_of_a_public_card_only_what_the_public_files_tell(tiny):
@@ -176,6 +177,7 @@ def test_a_version_is_swapped_in_after_a_look_at_what_would_happen(tiny, tmp_pat
     assert "held back" in page(olga, "dataset_versions", "tiny")
     address = reverse("use_dataset_version", args=["tiny", version.number])
     assert "1 run on an older version" in olga.get(address).content.decode()
+    assert olga.post(address).status_code == 400
     preview = olga.post(address, {"runs": "keep"})
     assert "Nothing has changed yet" in preview.content.decode()
     assert tiny.current.number == 1

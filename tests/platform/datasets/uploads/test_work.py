@@ -49,7 +49,7 @@ def test_of_a_refused_one_the_report_and_the_file_are_all_that_is_kept(olga, tmp
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.csv.gz", b"\x1f\x8b text", "unpack it"),
+        ("a.csv.gz", b"\x1f\x8b text", "packed with gzip"),
         ("a.zip", make.zip_bytes({"a.csv": "x", "b.csv": "y"}), "a.csv, b.csv"),
         ("a.zip", b"PK\x03\x04\0 broken", "no table of a known kind"),
         ("a.zip", make.zip_bytes({"../evil_train.data": "x"}), "evil_train.data"),
@@ -92,11 +92,12 @@ def test_a_waiting_one_is_claimed_once(olga):
     assert work.claim(upload.pk) is None
 
 
-def test_one_that_was_removed_stops_the_work_on_it(olga, tmp_path, monkeypatch):
+def test_one_that_was_removed_stops_the_work_on_it(olga, tmp_path, monkeypatch, caplog):
     upload = sent(olga, zipped(tmp_path))
     monkeypatch.setattr(receiving, "assemble", lambda upload, path: [path.write_bytes(b"x"), upload.delete()])
     work.process(upload.pk)
     assert not Upload.objects.exists()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     with pytest.raises(Superseded):
         Teller(upload)(0.5, "Half.")
 
