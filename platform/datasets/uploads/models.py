@@ -72,6 +72,12 @@ class Upload(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         indexes = [models.Index(fields=["state", "deadline"])]
+        constraints = [
+            # So that a place is left for scoring, and the memory of one reading is enough.
+            models.UniqueConstraint(
+                fields=["state"], condition=models.Q(state="working"), name="one_upload_is_worked_on"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.filename} of {self.owner}"

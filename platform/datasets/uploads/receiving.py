@@ -93,6 +93,9 @@ def _check_size(size: int) -> None:
     if size > settings.MAX_DATASET_BYTES:
         most = settings.MAX_DATASET_BYTES // 2**20
         raise Refused(f"The file is larger than the limit of {most:,} MiB.", status=413)
+    # Its pieces, and the whole that they are put together to.
+    if shutil.disk_usage(settings.PODIUM_HOME).free < 2 * size:
+        raise Refused("The site has no room for this file.", status=507, mend="Tell the operator.")
 
 
 def receive(upload: Upload, content: IO[bytes], *, offset: int, length: int) -> Upload:

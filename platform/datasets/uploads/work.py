@@ -16,7 +16,8 @@ from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.refusals import Refused
@@ -62,19 +63,20 @@ def process(upload_id: int) -> None:
 
 def claim(upload_id: int) -> Upload | None:
     """The upload, ours to work on, or None where it does not wait or another one has the place."""
-    with transaction.atomic():
-        if Upload.objects.select_for_update().filter(state=State.WORKING).exists():
-            Upload.objects.filter(pk=upload_id, state=State.WAITING).update(
-                sentence="Waits until another upload has been read."
+    waiting = Upload.objects.filter(pk=upload_id, state=State.WAITING)
+    try:
+        with transaction.atomic():
+            won = waiting.update(
+                state=State.WORKING,
+                tries=F("tries") + 1,
+                progress=0.0,
+                sentence="Is being put together.",
+                deadline=timezone.now() + LEASE,
             )
-            return None
-        upload = Upload.objects.select_for_update().filter(pk=upload_id, state=State.WAITING).first()
-        if upload is None:
-            return None
-        upload.state, upload.tries, upload.progress = State.WORKING, upload.tries + 1, 0.0
-        upload.sentence, upload.deadline = "Is being put together.", timezone.now() + LEASE
-        upload.save()
-    return upload
+    except IntegrityError:  # the database lets one be worked on
+        waiting.update(sentence="Waits until another upload has been read.")
+        return None
+    return Upload.objects.select_related("owner", "dataset__owner").get(pk=upload_id) if won else None
 
 
 @contextmanager

@@ -274,6 +274,24 @@ def test_a_dataset_is_no_table_and_a_table_of_another_person_is_unknown(client, 
     assert client.get(reverse("prepare_dataset", args=[other.pk])).status_code == 404
 
 
+def test_of_a_wide_table_the_target_is_chosen_by_its_name(client, olga):
+    names = [f"c{number}" for number in range(310)]
+    rows = [",".join(str((row * column) % 7) for column in range(309)) + f",{row % 2}" for row in range(60)]
+    upload = worked(sent(olga, "\n".join([",".join(names), *rows]).encode(), "wide.csv"))
+    address = reverse("prepare_dataset", args=[upload.pk])
+    assert "10 more columns are not shown" in client.get(address).content.decode()
+    assert "<strong>c309</strong>" in client.get(address, {"target": ["", "c309"]}).content.decode()
+    client.post(address, {**CHOICES, "target": "c309", "test_rows": "20", "valid_rows": "0", "try": "1"})
+    assert worked(upload).state == "checked", upload.report
+
+
+def test_a_file_with_its_own_targets_asks_for_none(client, olga):
+    lines = "".join(f"{row % 2} 1:{row % 5 + 1} 3:{row % 3 + 1}\n" for row in range(80))
+    upload = worked(sent(olga, lines.encode(), "sparse.svm"))
+    shown = client.get(reverse("prepare_dataset", args=[upload.pk])).content.decode()
+    assert "keeps its targets apart" in shown
+
+
 def column(name: str, kind: str = "numerical", distinct: int = 100, examples=("1", "2")) -> dict:
     return {"name": name, "kind": kind, "distinct": distinct, "missing": 0, "examples": list(examples)}
 

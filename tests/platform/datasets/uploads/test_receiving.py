@@ -94,6 +94,12 @@ def test_an_empty_file_and_one_that_is_too_large_are_refused(olga, settings):
         receiving.begin(olga, filename="a.csv", size=101)
 
 
+def test_a_file_for_which_the_disk_has_no_room_is_refused(olga, monkeypatch):
+    monkeypatch.setattr(receiving.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 19}))
+    with pytest.raises(Refused, match="no room"):
+        receiving.begin(olga, filename="a.csv", size=10)
+
+
 def test_only_so_many_files_are_kept(olga, monkeypatch):
     monkeypatch.setattr(receiving, "MOST_KEPT", 2)
     sent(olga, b"x")
