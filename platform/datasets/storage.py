@@ -54,8 +54,10 @@ class Unsealed(File):  # type: ignore[type-arg]
     @property
     def path(self) -> Path | None:
         """Where this process can read it by a path, which leads to memory; None where the system has none."""
+        if not hasattr(os, "memfd_create"):
+            return None  # and asking for a number of the file would move it to a disk
         path = Path(f"/proc/self/fd/{self.fileno()}")
-        return path if hasattr(os, "memfd_create") and path.exists() else None
+        return path if path.exists() else None
 
 
 class SealedFiles:
