@@ -143,19 +143,38 @@ def _phases(world: World) -> None:
                 Task.objects.create(phase=world.phases[title], dataset=dataset, order=order)
 
 
+TEXTS_OF_A_DATASET = (
+    *("slug", "title", "description", "private", "licence", "citation", "source"),
+    *("prefix", "column", "recipe", "finding", "checksum", "info"),
+)
+
+
 def secret_dataset(world: World, owner: User, number: int) -> Dataset:
     """A dataset whose every text is a secret, and whose labels are a secret from everybody."""
-    texts = {
-        what: word(f"{what}{number}") for what in ("slug", "title", "description", "private", "prefix", "column")
-    }
+    texts = {what: word(f"{what}{number}") for what in TEXTS_OF_A_DATASET}
     dataset = Dataset.objects.create(
         owner=owner,
         slug=texts["slug"],
         title=texts["title"],
         description=texts["description"],
         private_description=texts["private"],
+        licence=texts["licence"],
+        citation=texts["citation"],
+        source=texts["source"],
+        is_public=True,  # to no avail, while a blind phase hides it
     )
-    version = make.version(dataset, texts["prefix"], feat_num=48611, train_num=90527, time_budget=1217)
+    finding = {"code": "constant", "severity": "note", "place": "", "sentence": texts["finding"], "mend": ""}
+    version = make.version(
+        dataset,
+        texts["prefix"],
+        feat_num=48611,
+        train_num=90527,
+        time_budget=1217,
+        recipe={"source": texts["recipe"]},
+        findings=[finding],
+        checksums={f"{texts['prefix']}_test.solution": {"sha256": texts["checksum"], "bytes": 1}},
+        private_info=texts["info"],
+    )
     label = word(f"label{number}")
     for part in ("valid", "test"):
         world.labels[f"{part} labels of dataset {number}"] = f"{label}{part}"

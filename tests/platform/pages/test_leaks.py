@@ -166,11 +166,13 @@ def change_all_that_is_hidden(world: World) -> None:
     for score in Score.objects.filter(part="test"):
         Score.objects.filter(pk=score.pk).update(value=1 - score.value, stderr=0.3)
     tasks = world.phases["AutoML[1]"].tasks.all()
-    Dataset.objects.filter(tasks__in=tasks).update(title="Other", description="Other", private_description="Other")
+    of_dataset = ("title", "description", "private_description", "licence", "citation", "source")
+    Dataset.objects.filter(tasks__in=tasks).update(is_public=False, **dict.fromkeys(of_dataset, "Other"))
     # Past the guard: a version that runs used never changes otherwise.
     QuerySet(DatasetVersion).filter(dataset__tasks__in=tasks).update(
-        name="other", feat_num=7, train_num=8, time_budget=90, task_kind="regression", metric="R2", public_bytes=9
-    )
+        name="other", feat_num=7, train_num=8, time_budget=90, task_kind="regression", metric="R2", public_bytes=9,
+        recipe={}, findings=[], checksums={}, private_info="Other",
+    )  # fmt: skip
     for phase in world.phases.values():
         board.refresh_now(phase)
 
