@@ -33,6 +33,10 @@ MISSING = (
     "null",
     "None",
 )
+# As they stand in files with blanks behind their commas, which pyarrow keeps.
+MISSING_WITH_BLANKS = tuple(
+    f"{before}{word}{after}" for word in MISSING for before in ("", " ") for after in ("", " ")
+)
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity|nan)$"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?Z?")
 # A column of which so much is numbers was meant to be one; what is not a number there is worth a word.

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from datasets.tables.columns import MISSING, NUMBER, LinesOfRows, Reading, series_of
+from datasets.tables.columns import MISSING, MISSING_WITH_BLANKS, NUMBER, LinesOfRows, Reading, series_of
 from datasets.tables.describing import describe_frame
 from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
@@ -114,7 +114,7 @@ def cut(file: BinaryIO, names: list[str], dialect: Dialect, ragged: list[int], s
         ),
         convert_options=arrow_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
-            null_values=list(MISSING),
+            null_values=list(MISSING_WITH_BLANKS),
             strings_can_be_null=True,
         ),
     )

@@ -120,8 +120,9 @@ def test_other_encodings_are_read(tmp_path, encoding, warned):
 
 
 def test_blanks_around_values_and_old_line_ends_do_no_harm(tmp_path):
-    table = good(written(tmp_path, "t.csv", b"a, b\r1 , x\r 2,y\r"))
-    assert table.frame["a"].tolist() == [1.0, 2.0]
+    table = good(written(tmp_path, "t.csv", b"a, b\r1 , x\r 2,y\r ?, ?\r3, z\r"))
+    assert table.frame["a"].tolist()[::3] == [1.0, 3.0] and table.frame["a"].tolist()[1] == 2.0
+    assert [column.missing for column in table.columns] == [1, 1]
     assert [column.name for column in table.columns] == ["a", "b"]
 
 

@@ -1,9 +1,12 @@
 """Reading ARFF as Weka and OpenML write it."""
 
+import gzip
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.datasets
 
 from datasets.tables import Kind, read_table
 from datasets.tables.arff import cells_of
@@ -125,6 +128,23 @@ def test_what_is_wrong_is_told_with_its_line_and_token(tmp_path, text, place, wo
     assert report.table is None
     assert report.errors[0].place == place
     assert word in said(report)
+
+
+def openml_files() -> list[Path]:
+    """Real files of OpenML, cut short, that scikit-learn carries for its own tests."""
+    folder = Path(sklearn.datasets.__file__).parent / "tests" / "data" / "openml"
+    return sorted(folder.glob("*/*.arff.gz"))
+
+
+def test_files_of_openml_are_read_with_all_their_columns_and_rows(tmp_path):
+    if not openml_files():
+        pytest.skip("this scikit-learn carries no files of OpenML")
+    for packed in openml_files():
+        text = gzip.decompress(packed.read_bytes()).decode()
+        table = good(written(tmp_path, text))
+        header, _, rows = re.split(r"(?mi)^(@data)\s*$", text)
+        assert len(table.columns) == len(re.findall(r"(?mi)^@attribute\s", header)), packed
+        assert table.rows == len([row for row in rows.splitlines() if row.strip() and row[0] != "%"]), packed
 
 
 def test_weights_of_rows_are_left_out_with_a_warning(tmp_path):
