@@ -2,12 +2,14 @@
 
 import io
 import threading
+from pathlib import Path
 
 import pytest
 from django.db import connection
 
 from accounts.refusals import Refused
 from competitions.models import Organizer
+from datasets import encryption
 from datasets.uploads import policy, receiving
 from datasets.uploads.models import Upload, UploadPart
 from tests.platform import factories as make
@@ -92,6 +94,15 @@ def test_an_empty_file_and_one_that_is_too_large_are_refused(olga, settings):
         receiving.begin(olga, filename="a.csv", size=0)
     with pytest.raises(Refused, match="larger than the limit"):
         receiving.begin(olga, filename="a.csv", size=101)
+
+
+def test_pieces_are_sealed_where_the_operator_set_a_key(olga, settings, tmp_path):
+    settings.SOLUTIONS_KEY = encryption.new_key()
+    upload = sent(olga, b"hidden targets")
+    part = upload.parts.get()
+    assert b"hidden" not in Path(part.file.storage.path(part.file.name)).read_bytes()
+    receiving.assemble(upload, tmp_path / "whole")
+    assert (tmp_path / "whole").read_bytes() == b"hidden targets"
 
 
 def test_a_file_for_which_the_disk_has_no_room_is_refused(olga, monkeypatch):
