@@ -71,7 +71,7 @@ def test_the_evident_value_is_read(read, content, table):
         ("１\n", ", line 1, column 1: '１' is not a number."),
         (b"1\x002\n", ", line 1, column 1: '1?2' is not a number."),
         ("1\n2\n".encode("utf-16"), " is text in UTF-16; plain text or .npy is expected."),
-        (gzip.compress(b"1\n"), " is a gzip file; plain text or .npy is expected."),
+        (gzip.compress(b"1\n", mtime=0), " is a gzip file; plain text or .npy is expected."),
         (b"PK\x03\x04 and more", " is a zip file; plain text or .npy is expected."),
         ("1\u00a02\n", ", line 1, column 1: '1?2' is not a number."),
         ("1\n2\u20283\n", ", line 2, column 1: '2?3' is not a number."),

@@ -76,7 +76,12 @@ def test_a_key_that_stands_behind_the_first_still_opens():
     assert opened(sealed(LABELS, OLD), f"{NEW}, {OLD}") == LABELS
 
 
-@pytest.mark.parametrize("setting", ["secret", "c2hvcnQ=", f"{NEW},no", "ä" * 44, NEW[:-4]])
+@pytest.mark.parametrize(
+    "setting",
+    ["secret", "c2hvcnQ=", f"{NEW},no", "ä" * 44, NEW[:-4]],
+    # Named, because keys are made anew and a test must have the same name in every process.
+    ids=["a word", "too short", "the second is none", "other letters", "cut off"],
+)
 def test_a_setting_that_is_no_key_is_refused_without_being_shown(setting):
     with pytest.raises(BadKey) as caught:
         encryption.read_keys(setting)
