@@ -2,7 +2,7 @@
 
 from datasets.prepare.action import found_report, prepare_dataset, stored_recipe
 from datasets.prepare.folder import Prepared, prepare, prepare_folder, write_prepared
-from datasets.prepare.recipe import Categories, Missing, Recipe, RecipeError, Split, problems_with
+from datasets.prepare.recipe import Categories, Missing, Recipe, RecipeError, Split, no_column, problems_with
 from datasets.prepare.sizes import error_bar, rows_for
 from datasets.prepare.suggestion import suggest
 
@@ -15,6 +15,7 @@ __all__ = [
     "Split",
     "error_bar",
     "found_report",
+    "no_column",
     "prepare",
     "prepare_dataset",
     "prepare_folder",

@@ -1,6 +1,7 @@
 """What an organizer chose to make of a table: written down, so that it can be done again bit by bit."""
 
 import dataclasses
+import difflib
 import math
 import re
 from collections.abc import Mapping
@@ -208,18 +209,23 @@ def problems_with(recipe: Recipe, table: Table) -> list[Problem]:
     for key in ("target", "features", "drop"):
         for name in getattr(recipe, key):
             if name not in names:
-                found.append(Problem(key, f"{table.name} has no column {name!r}"))
+                found.append(no_column(key, name, table))
     if recipe.split_by and recipe.split_by not in names:
-        found.append(Problem("split_by", f"{table.name} has no column {recipe.split_by!r}"))
-    found += [
-        Problem("kinds", f"{table.name} has no column {name!r}") for name in recipe.kinds if name not in names
-    ]
+        found.append(no_column("split_by", recipe.split_by, table))
+    found += [no_column("kinds", name, table) for name in recipe.kinds if name not in names]
     if not recipe.target and table.target is None:
         found.append(Problem("target", "no column is chosen", "Name the column that is to be predicted."))
     if table.is_chronological and not recipe.keeps_order:
         what = "the table is in chronological order, which its info file says; its rows are never shuffled"
         found.append(Problem("split", what, "Choose time."))
     return found
+
+
+def no_column(key: str, name: str, table: Table) -> Problem:
+    """What is said of a column that a table does not have, with those that it may have been meant for."""
+    names = [column.name for column in table.columns]
+    near = difflib.get_close_matches(name, names[:1000], n=3, cutoff=0.5) or names[:5]
+    return Problem(key, f"{table.name} has no column {name!r}", f"Choose one, such as {', '.join(near)}.")
 
 
 def _outside(key: str, value: str, allowed: list[Any], of: str = "") -> Problem | None:

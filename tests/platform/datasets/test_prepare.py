@@ -117,6 +117,10 @@ def test_a_recipe_that_names_what_the_table_lacks_is_refused(changed):
     assert refusal(people(), recipe(**changed))
 
 
+def test_a_column_that_was_nearly_named_is_offered():
+    assert "such as height" in refusal(people(), recipe(drop=["heigth"]))
+
+
 # Repeating ------------------------------------------------------------------------------------------------------
 
 

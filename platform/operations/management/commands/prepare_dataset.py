@@ -16,6 +16,7 @@ from datasets.prepare import (
     RecipeError,
     Split,
     found_report,
+    no_column,
     prepare,
     prepare_dataset,
     suggest,
@@ -130,7 +131,7 @@ def _recipe(read: TableReport, options: dict[str, Any]) -> Recipe:
     target = tuple(options["target"] or ())
     unknown = [name for name in target if name not in {column.name for column in read.table.columns}]
     if unknown:
-        raise RecipeError([Problem("target", f"{read.table.name} has no column {name!r}") for name in unknown])
+        raise RecipeError([no_column("target", name, read.table) for name in unknown])
     if options["recipe"]:
         values = _from_file(options["recipe"])
     else:
