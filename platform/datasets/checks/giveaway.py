@@ -18,6 +18,7 @@ FIRST_LOOK = 400  # rows of a first look; only suspects are looked at whole
 SHORT = 0.02
 MOST_SUSPECTS = 200
 MOST_LABELS = 40
+MOST_STORED = 50_000_000  # values of a sparse table that are looked at, over all labels
 
 
 def telling_features(material: Material) -> Iterator[Finding]:
@@ -48,11 +49,17 @@ def _targets(material: Material) -> Iterator[tuple[str, np.ndarray]]:
             if len(column) >= FEWEST_OF_A_CLASS and np.ptp(column) > 0:
                 yield "the target", column
     elif targets.ndim == 2:
-        for index, column in enumerate(targets.T[:MOST_LABELS]):
+        for index, column in enumerate(targets.T[: _labels_looked_at(material)]):
             if FEWEST_OF_A_CLASS <= column.sum() <= len(column) - FEWEST_OF_A_CLASS:
                 yield f"label {material.label(index)}", column
     elif np.sort(np.bincount(targets))[-2:].min() >= FEWEST_OF_A_CLASS:
         yield "the class", targets
+
+
+def _labels_looked_at(material: Material) -> int:
+    """How many labels are compared: fewer where each look at a large sparse table takes long."""
+    train = material.parsed.features["train"]
+    return max(1, min(MOST_LABELS, MOST_STORED // max(1, train.nnz))) if material.is_sparse else MOST_LABELS
 
 
 def _suspects(train: Any, target: np.ndarray, is_regression: bool) -> list[int]:

@@ -9,7 +9,8 @@ import hashlib
 import math
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,12 +47,13 @@ class Hidden:
         if not self.is_regression and targets.ndim == 1:
             columns.insert(0, targets)
         self.columns = [column if self.is_regression else codes(column) for column in columns]
-        self.bits = max(information(column) for column in self.columns)
+        self.informations = [information(column) for column in self.columns]
+        self.bits = max(self.informations)
 
     def columns_told(self, compared: int) -> list[np.ndarray]:
         """The columns that agree with one of `compared` others by chance less often than BITS says."""
         least = BITS + math.log2(max(1, compared))
-        return [column for column in self.columns if information(column) >= least]
+        return [column for column, bits in zip(self.columns, self.informations, strict=True) if bits >= least]
 
 
 def information(column: np.ndarray) -> float:
@@ -118,8 +120,9 @@ def columns_with(table: Any, hidden: Hidden) -> list[int]:
     """Numbers of the columns of a table (ndarray or CSR, as many rows) that hold a hidden column."""
     found: set[int] = set()
     told = hidden.columns_told(table.shape[1] * len(hidden.columns))
+    find = _sparse_candidates(table) if scipy.sparse.issparse(table) else partial(_candidates, table)
     for wanted in told:
-        for column, values in _candidates(table, wanted, hidden.is_regression):
+        for column, values in find(wanted, hidden.is_regression):
             same = values == wanted if hidden.is_regression else codes(values) == wanted
             if bool(same.all()):
                 found.add(column)
@@ -128,9 +131,6 @@ def columns_with(table: Any, hidden: Hidden) -> list[int]:
 
 def _candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> Iterator[tuple[int, np.ndarray]]:
     """Columns that may be the wanted one, judged by a cheap look."""
-    if scipy.sparse.issparse(table):
-        yield from _sparse_candidates(table, wanted, is_regression)
-        return
     first, aim = table[:FIRST_ROWS], wanted[:FIRST_ROWS]
     if is_regression:
         kept = (first == aim[:, np.newaxis]).all(axis=0)
@@ -142,18 +142,21 @@ def _candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> Iterator
         yield column, table[:, column]
 
 
-def _sparse_candidates(table: Any, wanted: np.ndarray, is_regression: bool) -> Iterator[tuple[int, np.ndarray]]:
-    """A column that holds the wanted one is zero as often as one of the wanted values occurs."""
+def _sparse_candidates(table: Any) -> Callable[[np.ndarray, bool], Iterator[tuple[int, np.ndarray]]]:
+    """The same for a CSR matrix: the right column is zero as often as one of the wanted values occurs."""
     filled = filled_counts(table)
-    if is_regression:
-        right = filled == np.count_nonzero(wanted)
-    else:
-        right = np.isin(filled, len(wanted) - np.unique(wanted, return_counts=True)[1]) | (filled == len(wanted))
-    suspects = np.flatnonzero(right)[:MOST_SPARSE_SUSPECTS]
-    if suspects.size:
-        csc = table.tocsc()[:, suspects]
-        for place, column in enumerate(suspects.tolist()):
-            yield column, csc[:, [place]].toarray()[:, 0]
+    by_column = cache(table.tocsc)
+
+    def find(wanted: np.ndarray, is_regression: bool) -> Iterator[tuple[int, np.ndarray]]:
+        if is_regression:
+            right = filled == np.count_nonzero(wanted)
+        else:
+            counts = np.unique(wanted, return_counts=True)[1]
+            right = np.isin(filled, len(wanted) - counts) | (filled == len(wanted))
+        for column in np.flatnonzero(right)[:MOST_SPARSE_SUSPECTS].tolist():
+            yield column, by_column()[:, [column]].toarray()[:, 0]
+
+    return find
 
 
 # Files of others ------------------------------------------------------------------------------------------------
