@@ -20,6 +20,7 @@ from scoring import score as compute_score
 FEWEST_TRAIN, FEWEST_SCORED = 50, 20
 MOST_ROWS, MOST_SCORED, MOST_FEATURES = 1_200, 1_200, 500
 MOST_CLASSES = 100
+MOST_PRODUCTS = 30_000_000  # values times classes, which one pass of the linear model multiplies
 SEED = 0
 
 
@@ -126,9 +127,10 @@ def _methods(material: Material, sample: _Sample) -> dict[str, Callable[[_Sample
         found["random forest"] = RandomForestClassifier(class_weight="balanced", **forest)
     if sample.y.ndim == 1:
         found["naive Bayes"] = BernoulliNB() if material.is_sparse else GaussianNB()
-        found["linear model"] = SGDClassifier(
-            loss="log_loss", class_weight="balanced", max_iter=30, tol=1e-2, random_state=SEED
-        )
+        if sample.X.size * sample.solution.shape[1] <= MOST_PRODUCTS:
+            found["linear model"] = SGDClassifier(
+                loss="log_loss", class_weight="balanced", max_iter=30, tol=1e-2, random_state=SEED
+            )
     return {name: partial(_classified, model) for name, model in found.items()}
 
 
