@@ -1,6 +1,6 @@
 """Is the test part large enough for the errors that matter, and is the task neither solved nor hopeless?
 
-A test set can tell an error E when it holds N = 50/E rows of the class in question: the error bar is then 14 % of
+A test set can tell an error E when it holds N = 50/E rows of the class in question: the error bar is then 14% of
 E (50 errors, 1/sqrt(50)). Rule and difficulty after the chapter, sections 10.3.2 and 10.4.
 """
 
@@ -25,7 +25,7 @@ def rows_needed(error: float) -> int:
 
 
 def error_told(rows: int) -> float:
-    """The smallest error (0 to 1) that so many rows of a class tell with an error bar of 14 % of it."""
+    """The smallest error (0 to 1) that so many rows of a class tell with an error bar of 14% of it."""
     return min(1.0, ERRORS_NEEDED / max(1, rows))
 
 
@@ -46,13 +46,13 @@ def size_of_parts(material: Material, baseline: Baseline | None) -> Iterator[Fin
         told = error_told(rows)
         label = "label" if material.facts.task == "multilabel.classification" else "class"
         if told > LARGEST_ERROR:
-            what = f"the smallest {label} has {said(rows, 'row')} here; by N = 50/E not even an error of 50 % is "
-            what += f"told with an error bar of 14 %, which needs {rows_needed(LARGEST_ERROR)} rows"
+            what = f"the smallest {label} has {said(rows, 'row')} here; by N = 50/E not even an error of 50% is "
+            what += f"told with an error bar of 14%, which needs {rows_needed(LARGEST_ERROR)} rows"
         else:
             what = (
                 f"the smallest {label} has {said(rows, 'row')} here; by N = 50/E that tells errors of {told:.1%} "
             )
-            what += "and more with an error bar of 14 %"
+            what += "and more with an error bar of 14%"
         needed = _needed(baseline, part)
         is_small = told > LARGEST_ERROR or (needed is not None and rows < needed)
         if needed is not None and baseline is not None and baseline.rare_error is not None and needed > rows:

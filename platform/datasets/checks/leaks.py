@@ -186,20 +186,21 @@ def _in_reachable(hidden: list[Hidden], path: Path) -> Iterator[Finding]:
         )
 
 
-def _files_below(path: Path) -> Iterator[tuple[str, int, Any]]:
+def _files_below(path: Path, name: str = "") -> Iterator[tuple[str, int, Any]]:
     """(name, bytes, function that opens it) of a file, or of each file in a folder or zip."""
+    name = name or path.name
     if path.is_dir():
         for below in sorted(path.rglob("*")):
             if below.is_file():
-                yield from _files_below(below)
+                yield from _files_below(below, f"{name}/{below.relative_to(path).as_posix()}")
         return
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 if not entry.is_dir() and entry.file_size <= LARGEST_TABLE:
-                    yield f"{path.name}: {entry.filename}", entry.file_size, lambda e=entry: archive.open(e)
+                    yield f"{name}: {entry.filename}", entry.file_size, lambda e=entry: archive.open(e)
         return
-    yield path.name, path.stat().st_size, lambda: path.open("rb")
+    yield name, path.stat().st_size, lambda: path.open("rb")
 
 
 def table_of(file: IO[bytes], suffix: str, rows: int) -> pd.DataFrame | None:

@@ -82,7 +82,8 @@ def weight(finding: dict[str, str]) -> int:
 def line(problem: dict[str, str]) -> str:
     """Return one problem as a line."""
     place = f"{problem['place']}: " if problem["place"] else ""
-    return f"{place}{problem['message']} {problem['mend'] or ''}".strip()
+    message = problem["message"] if problem["message"].endswith((".", "!", "?")) else f"{problem['message']}."
+    return f"{place}{message} {problem['mend'] or ''}".strip()
 
 
 def found_line(finding: dict[str, str]) -> str:
