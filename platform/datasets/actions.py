@@ -4,7 +4,7 @@ import itertools
 import math
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -98,6 +98,7 @@ def import_dataset(
     reachable: Iterable[Path] | None = None,
     before: Iterable[Finding] = (),
     progress: Progress | None = None,
+    on_kept: Callable[[DatasetVersion], None] | None = None,
 ) -> ImportReport:
     """Check a dataset in AutoML format and keep it, public files and solutions apart.
 
@@ -107,7 +108,8 @@ def import_dataset(
     recipe: how the dataset was made of a table; kept with the version, private. irrelevant: the share of probes
     among its features. reachable: files, folders and zips that participants or their code can get; a hidden
     solution in one of them refuses the dataset. before: what was found while it was made, kept with the rest.
-    progress: called with a share of the work and a sentence.
+    progress: called with a share of the work and a sentence. on_kept: called in the transaction that keeps the
+    version; what it raises undoes that.
     """
     tell = progress or (lambda fraction, sentence: None)
     with dataset_folder(path) as folder, files.packing(folder) as packing:
@@ -127,7 +129,16 @@ def import_dataset(
         report.add(_earlier_runs(slug))
         tell(0.8, "Keeping the dataset.")
         report.version = _keep(
-            folder, packing, checked, report, slug, owner, title or checked.name, description, dict(recipe or {})
+            folder,
+            packing,
+            checked,
+            report,
+            slug,
+            owner,
+            title or checked.name,
+            description,
+            dict(recipe or {}),
+            on_kept,
         )
         report.dataset = report.version.dataset
         tell(1.0, "The dataset is kept.")
@@ -212,6 +223,7 @@ def _keep(
     title: str,
     description: str,
     recipe: dict[str, Any],
+    on_kept: Callable[[DatasetVersion], None] | None,
 ) -> DatasetVersion:
     name, facts = checked.name, checked.facts
     assert facts is not None, "only a dataset that could be read is kept"
@@ -233,6 +245,8 @@ def _keep(
             version.dataset, version.number = dataset, last + 1
             version.is_held = dataset.versions.filter(runs__isnull=False).exists()
             version.save()
+            if on_kept is not None:
+                on_kept(version)
     except BaseException:
         for kept in stored:
             kept.storage.delete(str(kept.name))

@@ -4,7 +4,7 @@ import hashlib
 import importlib.metadata
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.conf import settings
 from accounts.models import User
 from datasets.actions import ImportReport, import_dataset
 from datasets.checks import Finding, Severity
+from datasets.models import DatasetVersion
 from datasets.prepare.folder import prepare, write_prepared
 from datasets.prepare.recipe import Recipe, RecipeError
 from datasets.tables import TableReport, read_table
@@ -32,6 +33,7 @@ def prepare_dataset(
     check_only: bool = False,
     table: TableReport | None = None,
     progress: Progress | None = None,
+    on_kept: Callable[[DatasetVersion], None] | None = None,
 ) -> ImportReport:
     """Read a table, prepare it by the recipe and import what comes out; nothing is kept where there is an error.
 
@@ -60,6 +62,7 @@ def prepare_dataset(
             irrelevant=prepared.probes / len(prepared.features.names),
             before=found_report([], read.warnings, prepared.notes).findings,
             progress=_share(tell, 0.6, 1.0),
+            on_kept=on_kept,
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,7 @@
 """What the page shows of a table that was sent, and the dataset that is made of it."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from datasets.actions import ImportReport
 from datasets.prepare import Recipe, prepare_dataset
 from datasets.tables import read_table
 from datasets.uploads.models import Upload
-from datasets.uploads.telling import PartTeller
+from datasets.uploads.telling import PartTeller, note_version
 
 MOST_SHOWN = 300  # columns; of a wider table the first so many
 
@@ -39,4 +40,5 @@ def prepare(upload: Upload, source: Path, tell: PartTeller) -> ImportReport:
         description=upload.description,
         check_only=upload.job == Upload.Job.TRY,
         progress=tell,
+        on_kept=partial(note_version, upload),
     )

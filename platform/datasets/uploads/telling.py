@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from datasets.models import DatasetVersion
 from datasets.uploads.models import Upload
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,16 @@ class PartTeller:
 def held(upload: Upload) -> QuerySet[Upload]:
     """The upload's row as long as this try of the work holds it; changing no row means that it was lost."""
     return Upload.objects.filter(pk=upload.pk, state=Upload.State.WORKING, tries=upload.tries)
+
+
+def note_version(upload: Upload, version: DatasetVersion) -> None:
+    """Write down which version came of the upload, in the transaction that keeps it.
+
+    A try that comes after a killed worker finds it, and does not import the same file twice. Raises Superseded
+    where this try no longer holds the upload.
+    """
+    if not held(upload).update(version=version):
+        raise Superseded
 
 
 @contextmanager

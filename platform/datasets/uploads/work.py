@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from django.utils import timezone
 from accounts.refusals import Refused
 from datasets import policy
 from datasets.actions import ImportReport, import_dataset
+from datasets.models import DatasetVersion
 from datasets.uploads import kinds, receiving
 from datasets.uploads.models import Upload
 from datasets.uploads.tabular import prepare, summary
-from datasets.uploads.telling import LEASE, Superseded, Teller, held, lease_kept
+from datasets.uploads.telling import LEASE, Superseded, Teller, held, lease_kept, note_version
 from ingestion.archive import RefusedArchive
 from ingestion.dataset import DataError, Problem
 from ingestion.program.info import find_name
@@ -76,7 +78,11 @@ def claim(upload_id: int) -> Upload | None:
     except IntegrityError:  # the database lets one be worked on
         waiting.update(sentence="Waits until another upload has been read.")
         return None
-    return Upload.objects.select_related("owner", "dataset__owner").get(pk=upload_id) if won else None
+    return (
+        Upload.objects.select_related("owner", "dataset__owner", "version__dataset").get(pk=upload_id)
+        if won
+        else None
+    )
 
 
 @contextmanager
@@ -90,6 +96,10 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def _work(upload: Upload, folder: Path) -> None:
+    if upload.version is not None:
+        # The worker of the try before was killed when it had kept the dataset and not yet said so.
+        end(upload, State.IMPORTED, _imported(upload.version), {"findings": upload.version.findings})
+        return
     tell = Teller(upload)
     path = folder / "file" / upload.filename
     path.parent.mkdir()
@@ -126,6 +136,7 @@ def _import(upload: Upload, folder: Path, tell: Teller) -> None:
         title=upload.title or None,
         description=upload.description,
         progress=tell.part(0.05, 0.97),
+        on_kept=partial(note_version, upload),
     )
     _told(upload, report)
 
@@ -153,8 +164,11 @@ def _told(upload: Upload, report: ImportReport) -> None:
         sentence = f"The dataset is in order. It would be kept as {report.slug}."
         end(upload, State.CHECKED, sentence, report.to_json())
     else:
-        sentence = f"Imported as {report.slug}, version {report.version.number}."
-        end(upload, State.IMPORTED, sentence, report.to_json(), version=report.version)
+        end(upload, State.IMPORTED, _imported(report.version), report.to_json())
+
+
+def _imported(version: DatasetVersion) -> str:
+    return f"Imported as {version.dataset.slug}, version {version.number}."
 
 
 def end(upload: Upload, state: str, sentence: str, report: dict[str, Any], **fields: Any) -> None:

@@ -135,6 +135,34 @@ def test_a_lost_worker_costs_one_more_try_then_the_reading_is_given_up(olga, tmp
     assert upload.parts.exists()
 
 
+def test_a_worker_killed_when_all_was_kept_imports_nothing_twice(olga, tmp_path, monkeypatch):
+    waiting = sent(olga, zipped(tmp_path))
+    monkeypatch.setattr(work, "_told", lambda upload, report: exit_at_once())
+    with pytest.raises(SystemExit):
+        work.process(waiting.pk)
+    monkeypatch.undo()
+    waiting.refresh_from_db()
+    assert waiting.state == "working"
+    reconciler.reconcile(waiting.deadline + LEASE)
+    upload = worked(waiting)
+    assert (upload.state, upload.tries) == ("imported", 2)
+    assert DatasetVersion.objects.get() == upload.version
+    assert upload.sentence == f"Imported as {upload.version.dataset.slug}, version 1."
+
+
+def exit_at_once():
+    raise SystemExit(9)
+
+
+def test_what_another_try_imports_is_not_kept_for_the_first(olga, tmp_path):
+    slow = work.claim(sent(olga, zipped(tmp_path)).pk)
+    reconciler.reconcile(slow.deadline + LEASE)
+    work.claim(slow.pk)
+    with pytest.raises(Superseded), work.scratch_folder() as folder:
+        work._work(slow, folder)
+    assert not DatasetVersion.objects.exists()
+
+
 def test_a_worker_that_was_given_up_writes_nothing_more(olga, tmp_path):
     slow = work.claim(sent(olga, zipped(tmp_path)).pk)
     reconciler.reconcile(slow.deadline + LEASE)
