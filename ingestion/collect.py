@@ -17,6 +17,7 @@ from pathlib import Path
 from ingestion.budget import format_size
 from ingestion.program.arrays import ArrayError, open_array
 from ingestion.recognition import parse_prediction_name
+from ingestion.sandbox.base import FileTimes
 
 KEPT_OF_A_CURVE = 20
 BYTES_PER_NUMBER = 32
@@ -97,7 +98,7 @@ class Collector:
 
     def look(self, output: int, seconds: float) -> None:
         """Copy what is complete and has not changed since the last look."""
-        if not self.any_time:
+        if not self.any_time or seconds >= self.wall_seconds:
             return
         sets = self._sets(self._candidates(output, seconds))
         ready = {}
@@ -111,15 +112,17 @@ class Collector:
                 self._rejected.add(frozenset(one.signature for one in ready[number].values()))
         self.seen = max(self.seen, len(sets))
 
-    def last_look(self, output: int, seconds: float, *, ended_early: bool) -> None:
+    def last_look(self, output: int, seconds: float, *, ended_early: bool, times: FileTimes | None = None) -> None:
         """Take what is there now that nobody writes any more.
 
-        After a program was stopped or died, only complete files count: one that was being written stays out.
+        After a program was stopped or died, only complete files count: one that was being written stays out, and
+        so does one that was written after the deadline, in the moment that it takes to end a program.
         """
         if ended_early and not self.any_time:
             return
         self.refused.clear()
-        found = self._candidates(output, seconds, final=True)
+        is_over = ended_early and seconds >= self.wall_seconds
+        found = self._candidates(output, seconds, final=True, times=times if is_over else None)
         settled = frozenset(
             one.signature for one in found if seconds - self._since[one.name][1] >= SETTLED_SECONDS
         )
@@ -129,8 +132,10 @@ class Collector:
             for number, one in sets.items()
             if self._is_new(number, frozenset(file.signature for file in one.values()))
         }
-        for number in self._worth_copying(ready, seconds):
-            self._take(output, ready[number], seconds, complete_only=ended_early, settled=settled)
+        # What counts in the end was complete before the deadline, however long it took to end the program.
+        complete = min(seconds, self.wall_seconds) if is_over else seconds
+        for number in self._worth_copying(ready, complete):
+            self._take(output, ready[number], complete, complete_only=ended_early, settled=settled)
         self.seen = max(self.seen, len(sets))
 
     def predictions(self) -> tuple[CollectedPrediction, ...]:
@@ -161,7 +166,9 @@ class Collector:
 
     # Looking ------------------------------------------------------------------------------------------------
 
-    def _candidates(self, output: int, seconds: float, *, final: bool = False) -> list[_Found]:
+    def _candidates(
+        self, output: int, seconds: float, *, final: bool = False, times: FileTimes | None = None
+    ) -> list[_Found]:
         found: dict[tuple[str, int | None], _Found] = {}
         present: dict[str, tuple[Signature, float]] = {}
         for name in sorted(os.listdir(output)):
@@ -179,7 +186,10 @@ class Collector:
                 continue
             signature = (status.st_ino, status.st_size, status.st_mtime_ns)
             old = self._since.get(name)
-            present[name] = old if old is not None and old[0] == signature else (signature, seconds)
+            was_seen = old is not None and old[0] == signature
+            if times is not None and not was_seen and times.seconds(status) > self.wall_seconds:
+                continue  # too late; what was seen before needs no clock of the system, which may be set
+            present[name] = old if old is not None and was_seen else (signature, seconds)
             key = (parsed.part, parsed.number)
             # Of two spellings of one number the text wins over .npy, as in an archive.
             if key not in found or name.endswith(".predict"):

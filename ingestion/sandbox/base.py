@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -88,14 +89,39 @@ class Usage:
     peak_memory_bytes: int = 0
 
 
+@dataclass(frozen=True)
+class FileTimes:
+    """When files of the output place were last changed, on the wall clock of the run.
+
+    began_ns: the system's clock when the run began. by_kernel: whether the times of change are the kernel's own,
+    which a program cannot set; a copy of the place has only the times that the program may have set.
+    """
+
+    began_ns: int
+    by_kernel: bool = True
+
+    @classmethod
+    def since(cls, started: float, *, by_kernel: bool = True) -> FileTimes:
+        """The times of a run that began at this moment of the monotonic clock."""
+        return cls(time.time_ns() - int((time.monotonic() - started) * 1e9), by_kernel)
+
+    def seconds(self, status: os.stat_result) -> float:
+        """When a file was last written, renamed or linked."""
+        return ((status.st_ctime_ns if self.by_kernel else status.st_mtime_ns) - self.began_ns) / 1e9
+
+
 class OutputWatcher(Protocol):
     """Somebody who looks at the output folder from outside while the program runs."""
 
     def look(self, output: int, seconds: float) -> None:
         """Look now; `output` is a descriptor of the folder, `seconds` the wall clock of the run."""
 
-    def last_look(self, output: int, seconds: float, *, ended_early: bool) -> None:
-        """Look once more when every process is dead; `ended_early` says that the program did not end well."""
+    def last_look(self, output: int, seconds: float, *, ended_early: bool, times: FileTimes | None = None) -> None:
+        """Look once more when every process is dead.
+
+        ended_early: the program did not end well. times: tells what was written after the deadline, where it is
+        known: ending a program takes a moment, in which it runs on.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,8 +301,10 @@ class Looker:
         started: float,
         *,
         refresh: Callable[[], None] | None = None,
+        is_copy: bool = False,
     ) -> None:
         self._watcher = watcher
+        self._is_copy = is_copy
         self._refresh = refresh or (lambda: None)
         self._output = output
         self._started = started
@@ -309,7 +337,8 @@ class Looker:
             self._refresh()
         if self._error is not None:
             raise SandboxError(f"the output folder could not be read: {self._error}") from self._error
-        self._watcher.last_look(self._output, wall, ended_early=ended_early)
+        times = FileTimes.since(self._started, by_kernel=not self._is_copy)
+        self._watcher.last_look(self._output, wall, ended_early=ended_early, times=times)
 
 
 class Sandbox(ABC):

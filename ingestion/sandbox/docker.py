@@ -145,7 +145,9 @@ class DockerSandbox(Sandbox):
             reader = _LogReader(container, spec)
             started = time.monotonic()
             container.start()
-            looker = Looker(spec.watcher, place.descriptor, started, refresh=place.refresh)
+            looker = Looker(
+                spec.watcher, place.descriptor, started, refresh=place.refresh, is_copy=not place.is_mount
+            )
             program = opened.enter_context(contextlib.closing(_Container(self.client, container)))
             watched = watch_over(program, spec, started=started, stop=stop, on_usage=on_usage)
             state = _final_state(container)

@@ -1,11 +1,13 @@
 """What is taken out of an output folder, and when it counts as complete."""
 
 import os
+import time
 
 import numpy as np
 import pytest
 
 from ingestion.collect import KEPT_OF_A_CURVE, Collector, Expected, is_complete
+from ingestion.sandbox.base import FileTimes
 
 EXPECTED = Expected("iris", {"valid": 2, "test": 3}, 1)
 
@@ -82,6 +84,31 @@ def test_a_file_being_written_at_the_deadline_does_not_count(box):
     box.look(2.0)
     box.write(1, test="1\n2\n3")
     assert numbers(box.end(2.1, stopped=True)) == [0]
+
+
+def changed_ns(box, number):
+    return (box.output / f"iris_test_{number:03d}.predict").stat().st_ctime_ns
+
+
+def test_what_is_written_after_the_deadline_does_not_count_though_the_program_still_ran(tmp_path):
+    box = Box(tmp_path, wall_seconds=2.0)
+    box.write(0)
+    box.look(1.0)
+    box.look(1.5)
+    box.write(1)
+    time.sleep(0.05)  # so that the kernel gives the next files another time
+    box.write(2)
+    box.write(0, test="7\n7\n7\n")
+    for part in ("valid", "test"):
+        os.utime(box.output / f"iris_{part}_002.predict", (0, 0))  # what a program says of its files is not asked
+    deadline = (changed_ns(box, 1) + changed_ns(box, 2)) // 2
+    box.look(2.3)
+    times = FileTimes(began_ns=deadline - int(2e9))
+    box.collector.last_look(box.descriptor, 2.6, ended_early=True, times=times)
+    files = box.collector.predictions()
+    assert [(file.number, file.seconds) for file in files] == [(0, 1.5)] * 2 + [(1, 2.0)] * 2
+    assert files[1].path.read_text() == "1\n2\n3\n"
+    os.close(box.descriptor)
 
 
 def test_a_last_line_without_its_newline_counts_once_it_has_settled(box):
