@@ -5,13 +5,13 @@ Used by `clean()`, by the templates, and wherever phases are edited.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from django.core.exceptions import ValidationError
 
-from competitions.models.protocol import Phase, Task
+from competitions.models.protocol import Extension, Phase, Task
 
 Datasets = Mapping[int, Sequence[int]]
 
@@ -81,6 +81,7 @@ def clean_phase(phase: Phase) -> None:
         others = Phase.objects.filter(round__competition=phase.round.competition_id).exclude(pk=phase.pk)
         problems = [*_overlaps([*others.select_related("round"), phase], only=phase)]
         problems += _children(phase)
+        problems += extra_time([phase], Extension.objects.filter(phase=phase.parent_id))
     refused = [problem for problem in problems if not problem.is_warning]
     if refused:
         by_field: dict[str, list[str]] = {}
@@ -177,6 +178,22 @@ def _children(phase: Phase) -> list[ProtocolProblem]:
         problems += [problem for problem in dates_and_parent(child) if problem.field in ("parent", "opens_at")]
     return [
         ProtocolProblem(one.place, one.message, one.mend, one.is_warning, field="closes_at") for one in problems
+    ]
+
+
+def extra_time(phases: Iterable[Phase], extensions: Iterable[Extension]) -> list[ProtocolProblem]:
+    """Extra time in a phase that would end after the datasets of the blind phase which follows are shown."""
+    given = list(extensions)
+    return [
+        ProtocolProblem(
+            phase.title,
+            f"Extra time of an entrant ends after {phase.title} closes and shows its datasets.",
+            "Let it close when that time is over, or later.",
+            field="closes_at",
+        )
+        for phase in phases
+        if phase.is_blind and phase.closes_at is not None
+        if any(one.phase_id == phase.parent_id and one.closes_at > phase.closes_at for one in given)
     ]
 
 

@@ -1,6 +1,7 @@
 """Moving deadlines: for everybody, with all that follows; for one entrant; and the whole clock."""
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from accounts.refusals import Refused
 from competitions.actions.base import Preview
 from competitions.actions.release import OfPhase
 from competitions.models import AuditEntry, Competition, Entrant, Extension, Phase, PrizeClaim, Task
-from competitions.protocol_check import check_competition
+from competitions.protocol_check import check_competition, extra_time
 from competitions.signals import shifted
 
 
@@ -60,6 +61,16 @@ class ExtendDeadline(OfPhase):
         refused = [problem for problem in check_competition(phases) if not problem.is_warning]
         if refused:
             raise Refused(refused[0].message, status=409, mend="Move the phases after it, too.")
+        for problem in extra_time(phases, self._extensions(moved)):
+            raise Refused(problem.message, status=409, mend="Choose a deadline that leaves room for it.")
+
+    def _extensions(self, moved: Collection[int]) -> list[Extension]:
+        """The extra time that entrants have, moved with the phases that move, not saved."""
+        found = list(Extension.objects.filter(phase__round__competition=self.competition))
+        for extension in found:
+            if extension.phase_id in moved and self.phase.closes_at is not None:
+                extension.closes_at += self.closes_at - self.phase.closes_at
+        return found
 
     def preview(self, now: dt.datetime) -> Preview:
         """Every date that would change."""

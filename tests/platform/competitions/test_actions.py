@@ -3,10 +3,12 @@
 import datetime as dt
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from accounts.refusals import Refused
 from competitions.actions import dates, queue, release
 from competitions.models import AuditEntry, Extension, Phase
+from competitions.protocol_check import clean_phase
 from submissions import dispatch
 from submissions.models import Submission
 from tests.platform import factories as make
@@ -103,6 +105,21 @@ def test_extra_time_is_for_one_entrant_and_ends_before_the_blind_datasets_are_sh
     assert not phase.is_open_for(make.entrant(contest.contest, alice), contest.at(11.5))
     assert not phase.is_open_for(make.entrant(contest.contest, bob), contest.at(10))
     assert not phase.is_open_for(None, contest.at(10))
+
+
+def test_no_deadline_moves_so_that_extra_time_ends_after_the_blind_datasets_are_shown(contest, olga, clock):
+    clock.set(contest.at(5))
+    extra(contest, make.user("alice"), 11.5).execute()
+    with pytest.raises(Refused, match="Extra time"):
+        dates.ExtendDeadline(by=olga, phase=contest["Tweakathon[0]"], closes_at=contest.at(7)).execute()
+    clock.set(contest.at(10))
+    with pytest.raises(Refused, match="Extra time"):
+        dates.ExtendDeadline(by=olga, phase=contest["AutoML[1]"], closes_at=contest.at(11)).execute()
+    edited = contest["AutoML[1]"]
+    edited.closes_at = contest.at(11)
+    with pytest.raises(ValidationError, match="Extra time"):
+        clean_phase(edited)
+    dates.ExtendDeadline(by=olga, phase=contest["AutoML[1]"], closes_at=contest.at(11.5)).execute()
 
 
 def test_who_has_extra_time_may_submit_and_nobody_else(contest, clock, tmp_path):
