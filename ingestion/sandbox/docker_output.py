@@ -7,6 +7,7 @@ tmpfs volume that the engine makes, held by a helper container and read through 
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import io
 import math
 import os
@@ -21,6 +22,7 @@ from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
 from ingestion.sandbox.scratch import unmount
 
 MIRROR_FOLDER = "mirror"
+_LATEST_TIME = 2**33  # seconds since 1970
 HELD_AFTERWARDS = 600.0  # seconds for which a volume is held after the deadline, should the worker be dead
 
 
@@ -145,16 +147,19 @@ class _Volume:
             return
         if target.is_symlink() or target.is_dir():
             _remove(target)
-        if target.exists() and target.stat().st_size == entry.size and target.stat().st_mtime == entry.mtime:
-            return
         source = archive.extractfile(entry)
         assert source is not None
         waiting = self._folder.parent / "mirrored"
         with waiting.open("wb") as file:
             while chunk := source.read(1024 * 1024):
                 file.write(chunk)
-        os.utime(waiting, (entry.mtime, entry.mtime))
-        waiting.replace(target)
+        # The program sets these times as it likes, also to ones that no file here can bear.
+        changed = int(min(max(entry.mtime, 0), _LATEST_TIME))
+        os.utime(waiting, (changed, changed))
+        # The engine tells times to a second: what was written twice in one is told by its content.
+        is_known = target.exists() and target.stat().st_mtime == changed
+        if not (is_known and filecmp.cmp(waiting, target, shallow=False)):
+            waiting.replace(target)
 
 
 def _remove(path: Path) -> None:

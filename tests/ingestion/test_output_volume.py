@@ -1,0 +1,70 @@
+"""The copy of an output volume that the engine holds: what a program says of its files cannot break it."""
+
+import io
+import os
+import tarfile
+from types import SimpleNamespace
+
+import pytest
+
+from ingestion.sandbox.docker_output import _Volume
+
+pytest.importorskip("docker")
+
+
+class Engine:
+    """Answers the archive call with what the volume holds: (name, content, time of change)."""
+
+    def __init__(self):
+        self.api = self
+        self.files = []
+
+    def get_archive(self, container, path):
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for name, content, changed in self.files:
+                entry = tarfile.TarInfo(f"output/{name}")
+                entry.size, entry.mtime = len(content), changed
+                archive.addfile(entry, io.BytesIO(content))
+        return [buffer.getvalue()], {}
+
+
+@pytest.fixture
+def engine():
+    return Engine()
+
+
+@pytest.fixture
+def mirrored(engine, tmp_path):
+    spec = SimpleNamespace(folders=SimpleNamespace(scratch=tmp_path), output_bytes=2**20)
+    volume = _Volume(engine, "podium-output-test", spec)
+    volume._helper = SimpleNamespace(id="helper")
+
+    def refresh():
+        volume.refresh()
+        return {path.name: path.read_bytes() for path in (tmp_path / "mirror").iterdir()}
+
+    yield refresh
+    os.close(volume.descriptor)
+
+
+@pytest.mark.parametrize("changed", [2**63, -(2**62), 0, 1e300])
+def test_a_time_of_change_that_no_file_can_bear_is_no_fault_of_ours(engine, mirrored, changed):
+    engine.files = [("iris_test.predict", b"1\n", changed)]
+    assert mirrored() == {"iris_test.predict": b"1\n"}
+
+
+def test_a_file_rewritten_within_a_second_and_of_the_same_size_is_taken_as_it_is_now(engine, mirrored):
+    engine.files = [("iris_test.predict", b"1\n", 1_000)]
+    mirrored()
+    engine.files = [("iris_test.predict", b"2\n", 1_000)]
+    assert mirrored() == {"iris_test.predict": b"2\n"}
+
+
+def test_a_file_that_stays_as_it_was_keeps_the_mark_by_which_it_is_known(engine, mirrored, tmp_path):
+    engine.files = [("iris_test.predict", b"1\n", 1_000)]
+    mirrored()
+    before = (tmp_path / "mirror" / "iris_test.predict").stat()
+    mirrored()
+    after = (tmp_path / "mirror" / "iris_test.predict").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
