@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -27,6 +28,10 @@ MACHINE_FULL = "the machine had no memory left, although the run was within its 
 
 class SandboxError(Exception):
     """The sandbox itself failed: our fault or the machine's, never the participant's."""
+
+
+class OutputChanging(SandboxError):
+    """The output place changed while it was copied; while a program writes, that says nothing about anybody."""
 
 
 @dataclass(frozen=True)
@@ -320,8 +325,10 @@ class Looker:
         while not self._ended.wait(pause):
             begin = time.monotonic()
             try:
-                self._refresh()
-                self._watcher.look(self._output, begin - self._started)
+                # What cannot be copied now is there at a later look, at the latest when nobody writes any more.
+                with contextlib.suppress(OutputChanging):
+                    self._refresh()
+                    self._watcher.look(self._output, begin - self._started)
             except BaseException as error:  # handed on by finish()
                 self._error = error
                 return

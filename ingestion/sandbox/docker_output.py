@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from ingestion.sandbox.base import Places, SandboxError, SandboxSpec
+from ingestion.sandbox.base import OutputChanging, Places, SandboxError, SandboxSpec
 from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
 from ingestion.sandbox.scratch import unmount
 
@@ -120,7 +120,13 @@ class _Volume:
             self._helper.remove(force=True)
 
     def refresh(self) -> None:
-        """Copy what is at the top of the volume into the mirror: files with their times, others as their kind."""
+        """Copy what is at the top of the volume into the mirror: files with their times, others as their kind.
+
+        Raises OutputChanging where the archive breaks off, as it does when a file grows while it is packed.
+        """
+        import requests
+        import urllib3
+
         stream, _ = self._client.api.get_archive(self._helper.id, Places().output)
         seen = set()
         # A sparse file is read as zeros: past twice the size of the place nothing honest can follow.
@@ -135,6 +141,8 @@ class _Volume:
         except _TooMuch:
             self.overflowed = True
             return
+        except (tarfile.TarError, requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise OutputChanging(f"the engine's archive of it broke off ({error})") from error
         for path in list(self._folder.iterdir()):
             if path.name not in seen:
                 _remove(path)

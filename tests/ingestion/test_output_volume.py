@@ -3,10 +3,13 @@
 import io
 import os
 import tarfile
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
 
+from ingestion.sandbox.base import Looker, OutputChanging
 from ingestion.sandbox.docker_output import _Volume
 
 pytest.importorskip("docker")
@@ -18,6 +21,7 @@ class Engine:
     def __init__(self):
         self.api = self
         self.files = []
+        self.breaks_off_at = None
 
     def get_archive(self, container, path):
         buffer = io.BytesIO()
@@ -26,7 +30,7 @@ class Engine:
                 entry = tarfile.TarInfo(f"output/{name}")
                 entry.size, entry.mtime = len(content), changed
                 archive.addfile(entry, io.BytesIO(content))
-        return [buffer.getvalue()], {}
+        return [buffer.getvalue()[: self.breaks_off_at]], {}
 
 
 @pytest.fixture
@@ -68,3 +72,27 @@ def test_a_file_that_stays_as_it_was_keeps_the_mark_by_which_it_is_known(engine,
     mirrored()
     after = (tmp_path / "mirror" / "iris_test.predict").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_an_archive_that_breaks_off_because_a_file_grows_is_no_end_of_the_run(engine, mirrored):
+    engine.files = [("iris_test.predict", b"1\n" * 4_000, 1_000)]
+    engine.breaks_off_at = 2_000
+    with pytest.raises(OutputChanging):
+        mirrored()
+    engine.breaks_off_at = None
+    assert mirrored() == {"iris_test.predict": b"1\n" * 4_000}
+
+
+def test_a_look_that_came_while_files_changed_is_made_good_by_a_later_one():
+    looked = threading.Event()
+    refreshed = iter([OutputChanging("now"), OutputChanging("and now")])
+
+    def refresh():
+        problem = next(refreshed, None)
+        if problem is not None:
+            raise problem
+
+    watcher = SimpleNamespace(look=lambda *_: looked.set(), last_look=lambda *_, **__: None)
+    looker = Looker(watcher, 0, time.monotonic(), refresh=refresh)
+    assert looked.wait(60)
+    looker.finish(1.0, ended_early=False)
