@@ -30,11 +30,12 @@ class Prepared:
     parts: Parts
     features: Features
     probes: int
+    size_note: str
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the organizer should know: what was left out, and how exact the test part can be."""
-        return (*self.targets.notes, *self.features.notes, self.sizes.note)
+        return (*self.targets.notes, *self.features.notes, self.size_note)
 
 
 def prepare(table: Table, recipe: Recipe, *, progress: Progress | None = None) -> Prepared:
@@ -47,12 +48,15 @@ def prepare(table: Table, recipe: Recipe, *, progress: Progress | None = None) -
     targets = find_targets(table, recipe)
     sizes = find_sizes(len(targets.rows), targets.smallest_share(), recipe)
     parts = split_rows(table, targets, sizes, recipe)
+    # Groups and times stay whole, so that the parts may be larger than was asked for.
+    train, valid, test = (len(parts.get(part, ())) for part in PARTS)
+    sizes = Sizes(train, valid, test, targets.smallest_count(parts["test"]))
     tell(0.1, "Encoding the features.")
     features = encode(table, targets.rows, parts["train"], recipe)
     real = len(features.names)
     tell(0.3, "Concealing what the features are.")
     features = conceal(features, parts, recipe)
-    return Prepared(targets, sizes, parts, features, probe_count(real, recipe.probes))
+    return Prepared(targets, sizes, parts, features, probe_count(real, recipe.probes), sizes.note(recipe))
 
 
 def prepare_folder(table: Table, recipe: Recipe, out: Path, *, progress: Progress | None = None) -> Path:

@@ -3,7 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from datasets.models import TaskKind
 from datasets.prepare.recipe import Recipe, RecipeError
+from datasets.tables.table import numbered
 from ingestion.dataset import Problem
 
 # More than these shares of the rows are never taken from learning by the rule.
@@ -13,14 +15,22 @@ ERRORS_EXPECTED = 50
 
 @dataclass(frozen=True)
 class Sizes:
-    """Rows of each part; `minority` rows of the smallest class are expected in the test part, and `note` says
-    what that means for the error bar."""
+    """Rows of each part; `minority` rows of the smallest class are in the test part, all rows for regression."""
 
     train: int
     valid: int
     test: int
     minority: int
-    note: str
+
+    def note(self, recipe: Recipe) -> str:
+        """What the size of the test part means for the error bar."""
+        needed = rows_for(recipe.expected_error)
+        found = f"The test part has {numbered(self.test, 'row')}"
+        if recipe.task != TaskKind.REGRESSION:
+            bar = error_bar(recipe.expected_error, self.minority)
+            error = f"an error of {recipe.expected_error:.1%} there is measured to ± {bar:.1%}"
+            found += f", {self.minority} of its smallest class: {error}"
+        return f"{found}." if self.minority >= needed else f"{found}. The rule N = 50/E asks for {needed}."
 
 
 def rows_for(expected_error: float) -> int:
@@ -48,13 +58,4 @@ def find_sizes(rows: int, smallest_share: float, recipe: Recipe) -> Sizes:
     if train < 1:
         what = f"{test} test and {valid} validation rows leave {max(0, train)} of {rows} rows for training"
         raise RecipeError([Problem("test_rows", what, "Choose smaller parts.")])
-    minority = math.floor(test * smallest_share)
-    bar = error_bar(recipe.expected_error, minority)
-    note = (
-        f"The test part has {test} rows, about {minority} of its smallest class: an error of "
-        f"{recipe.expected_error:.1%} there is measured to ± {bar:.1%}."
-    )
-    needed = rows_for(recipe.expected_error)
-    if minority < needed:
-        note += f" The rule N = 50/E asks for {needed}."
-    return Sizes(train, valid, test, minority, note)
+    return Sizes(train, valid, test, math.floor(test * smallest_share))

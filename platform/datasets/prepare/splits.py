@@ -107,7 +107,10 @@ def _by_group(table: Table, targets: Targets, sizes: Sizes, recipe: Recipe) -> P
 
 
 def _by_time(table: Table, targets: Targets, sizes: Sizes, recipe: Recipe) -> Parts:
-    """The earliest rows to learn from, the latest to test; rows of one time stay together where they can."""
+    """The earliest rows to learn from, the latest to test; rows of one time are in one part.
+
+    Raises RecipeError where too many rows are of the same time.
+    """
     count = len(targets.rows)
     if recipe.split_by:
         times = _times(table, recipe.split_by)[targets.rows]
@@ -115,17 +118,21 @@ def _by_time(table: Table, targets: Targets, sizes: Sizes, recipe: Recipe) -> Pa
         times = times[order]
     else:
         order = times = np.arange(count)
-    test = _not_within_a_time(times, count - sizes.test)
-    valid = _not_within_a_time(times[:test], test - sizes.valid) if sizes.valid else test
+    test = _between_times(times, count - sizes.test)
+    valid = _between_times(times[:test], test - sizes.valid) if sizes.valid else test
+    if not 0 < valid <= test < count or (sizes.valid and valid == test):
+        what = f"{recipe.split_by!r} has too few different times for parts of these sizes"
+        mend = "Choose smaller parts, no validation part (valid_rows 0), or a finer time."
+        raise RecipeError([Problem("split_by", what, mend)])
     return {"train": order[:valid], "valid": order[valid:test], "test": order[test:]}
 
 
-def _not_within_a_time(times: Any, begin: int) -> int:
-    """The beginning of a part, moved back to the first row of its time; as it was where nothing would be left."""
+def _between_times(times: Any, begin: int) -> int:
+    """The beginning of a part, moved back to the first row of its time; on to the next time where that is all."""
     if begin <= 0 or begin >= len(times):
         return begin
     first = int(np.searchsorted(times, times[begin], side="left"))
-    return first if first > 0 else begin
+    return first or int(np.searchsorted(times, times[begin], side="right"))
 
 
 def _times(table: Table, name: str) -> Any:

@@ -41,6 +41,16 @@ class Targets:
             return float(np.minimum(share, 1 - share).min())
         return 1.0
 
+    def smallest_count(self, rows: Any) -> int:
+        """How many of these kept rows are in the smallest class, or have the rarest label; all for regression."""
+        y = self.y[rows]
+        if self.classes is not None:
+            return int(np.bincount(y, minlength=len(self.labels)).min())
+        if y.dtype.kind == "i":
+            count = y.sum(axis=0)
+            return int(np.minimum(count, len(y) - count).min())
+        return len(y)
+
 
 def find_targets(table: Table, recipe: Recipe) -> Targets:
     """The targets; rows without one are left out. Raises RecipeError where they do not fit the task."""

@@ -26,8 +26,11 @@ _SAMPLE = 1024 * 1024
 _SAMPLE_ROWS = 100
 _SMALLEST_BLOCK = 4 * 1024 * 1024
 _LARGEST_BLOCK = 512 * 1024 * 1024
+_MEND_TEXT = "Save it as UTF-8."
 _MEND_QUOTE = 'Close it; a quote that belongs to the text is written twice ("").'
 MOST_COLUMNS = 200_000
+# A cell may be as long as a text is; the module's own limit is 128 KiB.
+csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -173,19 +176,30 @@ def find_dialect(path: Path, findings: Findings) -> Dialect:
 
 
 def find_encoding(path: Path, findings: Findings) -> str:
-    """`utf-8`, or for other bytes `utf-16` or `latin-1` with a warning."""
+    """`utf-8`, or for other bytes `utf-16` or `latin-1` with a warning. Raises Unreadable for what is no text."""
     with path.open("rb") as file:
-        start = file.read(2)
-        if start in (b"\xff\xfe", b"\xfe\xff"):
-            return "utf-16"
-    try:
-        with path.open(encoding="utf-8") as text:
-            while text.read(4 * _SAMPLE):
-                pass
-    except UnicodeDecodeError:
-        findings.warn("", "is not written in UTF-8 and is read as Latin-1", "Save it as UTF-8.")
-        return "latin-1"
-    return "utf-8"
+        is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    for encoding in ("utf-16",) if is_utf_16 else ("utf-8", "latin-1"):
+        try:
+            _check_text(path, encoding)
+        except UnicodeDecodeError:
+            continue
+        if encoding == "latin-1":
+            findings.warn("", "is not written in UTF-8 and is read as Latin-1", _MEND_TEXT)
+        return encoding
+    raise Unreadable(path.name, "begins like UTF-16 and is broken further down", _MEND_TEXT)
+
+
+def _check_text(path: Path, encoding: str) -> None:
+    """Raises UnicodeDecodeError for bytes of another encoding, Unreadable for zeros, which no text holds."""
+    line = 1
+    with path.open(encoding=encoding, newline="") as text:
+        while piece := text.read(4 * _SAMPLE):
+            if "\0" in piece:
+                line += piece[: piece.index("\0")].count("\n")
+                what = "holds a zero byte: it is no text, or written in UTF-16 or UTF-32 without saying so"
+                raise Unreadable(f"{path.name} line {line}", what, _MEND_TEXT)
+            line += piece.count("\n")
 
 
 def _quotes(path: Path) -> int:

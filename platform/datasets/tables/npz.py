@@ -10,13 +10,13 @@ import pandas as pd
 import scipy.sparse
 
 from datasets.tables.describing import describe_frame, describe_matrix
+from datasets.tables.room import MOST_SPARSE_COLUMNS, check_room
 from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
 _FEATURES = ("X", "x", "data", "features")
 _TARGETS = ("y", "Y", "target", "targets", "labels")
 _NAMES = ("feature_names", "columns", "names")
 _SPARSE = {"data", "indices", "indptr", "shape"}
-MOST_BYTES = 16 * 1024**3
 _MEND = "Save it as numpy.savez(file, X=features, y=targets)."
 
 
@@ -47,8 +47,7 @@ def _arrays(path: Path) -> Mapping[str, Any]:
     """All arrays by name. Raises Unreadable for what is no such archive, holds objects, or is too large."""
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
-                raise Unreadable(path.name, f"unpacks to more than {MOST_BYTES // 1024**3} GiB", _MEND)
+            check_room(path, sum(entry.file_size for entry in archive.infolist()))
         with np.load(path, allow_pickle=False) as loaded:
             return {key: loaded[key] for key in loaded.files}
     except Unreadable:
@@ -79,11 +78,14 @@ def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
     is_csr = "csc" not in form
     try:
         shape = tuple(int(length) for length in arrays["shape"])
+        if len(shape) == 2 and shape[1] > MOST_SPARSE_COLUMNS:
+            what = f"has {shape[1]} columns, more than {MOST_SPARSE_COLUMNS}"
+            raise Unreadable(path.name, what, "Leave columns out.")
         parts = (arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"])
         kind = scipy.sparse.csr_matrix if is_csr else scipy.sparse.csc_matrix
         matrix = kind(parts, shape=shape)
         matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise Unreadable(path.name, f"holds no sparse matrix that can be used: {error}", _MEND) from error
     matrix = matrix.tocsr()
     matrix.sum_duplicates()

@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from datasets.tables.delimited import MOST_COLUMNS
 from datasets.tables.describing import describe_frame
+from datasets.tables.room import check_room
 from datasets.tables.table import Findings, Progress, Table, Unreadable, distinct_names
 
 # A small file can stand for very many values: so many cells are read at most.
@@ -55,6 +56,7 @@ def _names_of_texts(path: Path) -> list[str]:
     """The columns of text. Raises Unreadable where the file promises more values than can be read."""
     with parquet.ParquetFile(path) as file:
         _check_size(path, file)
+        check_room(path, 8 * file.metadata.num_rows * len(file.schema_arrow))
         schema = file.schema_arrow
     return [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from scipy.sparse import csr_matrix
 
 from datasets.tables.describing import describe_matrix
+from datasets.tables.room import MOST_SPARSE_COLUMNS
 from datasets.tables.table import Findings, Progress, Table, Unreadable
 from ingestion.program.errors import DataError
 from ingestion.program.text import read_sparse
@@ -24,7 +25,6 @@ LINE = re.compile(rb"\s*(?:%b)?(?:\s+(?:%b))*\s*(?:#.*)?" % (_LABELS.pattern, _E
 _NOT_PLAIN = (b"#", b"q", b",")
 _FIRST = re.compile(rb"^[ \t]*[^ \t\r\n]+", re.MULTILINE)
 _PIECE = 8 * 1024 * 1024
-_MOST_COLUMNS = 10_000_000
 _MEND = "Write each line as: label index:value index:value, with rising indices."
 
 
@@ -44,8 +44,8 @@ def read_svmlight(path: Path, findings: Findings, progress: Progress) -> Table |
     matrix, labels = found
     if not matrix.shape[0]:
         raise Unreadable(path.name, "holds no rows", _MEND)
-    if matrix.shape[1] > _MOST_COLUMNS:
-        raise Unreadable(path.name, f"has an index past {_MOST_COLUMNS}", _MEND)
+    if matrix.shape[1] > MOST_SPARSE_COLUMNS:
+        raise Unreadable(path.name, f"has an index past {MOST_SPARSE_COLUMNS}", _MEND)
     target, names = _target(labels) if several else (np.asarray(labels, dtype=np.float64), ("label",))
     progress(0.7, "Describing the columns.")
     columns = [f"feature_{position}" for position in range(1, matrix.shape[1] + 1)]
@@ -70,7 +70,7 @@ def _read_plain(path: Path) -> tuple[Any, Any] | None:
                 labels += found
                 sink.write(_FIRST.sub(b"", piece))
         try:
-            triplets = read_sparse(entries, _MOST_COLUMNS)
+            triplets = read_sparse(entries, MOST_SPARSE_COLUMNS)
             target = np.array(labels, dtype="S").astype(np.float64)
         except (DataError, ValueError):
             return None

@@ -168,7 +168,7 @@ def test_the_rule_sizes_the_test_part_by_its_smallest_class():
     assert (large.sizes.test, large.sizes.minority) == (400, 100)
     small = prepare(people(400), recipe(expected_error=0.1))
     assert (small.sizes.test, small.sizes.valid) == (120, 60)
-    assert "asks for 500" in small.sizes.note
+    assert "asks for 500" in small.size_note
 
 
 def test_a_split_by_time_learns_from_the_past_and_is_never_shuffled():
@@ -184,6 +184,21 @@ def test_rows_of_one_time_stay_in_one_part():
     prepared = prepare(table, recipe(split="time", split_by="family", test_rows=80, features=["family"]))
     parts = [set(features_of(prepared, part)[:, 0]) for part in ("train", "valid", "test")]
     assert not parts[0] & parts[1] and not parts[1] & parts[2]
+
+
+def test_one_time_is_in_no_two_parts_or_the_split_is_refused():
+    table = people()
+    table.frame["height"] = [float(row >= 300) for row in range(400)]
+    chosen = recipe(split="time", split_by="height", test_rows=200, valid_rows=0)
+    assert [len(rows) for rows in prepare(table, chosen).parts.values()] == [300, 100]
+    assert "too few different times" in refusal(table, dataclasses.replace(chosen, valid_rows=50))
+
+
+def test_the_note_on_the_test_part_counts_the_rows_that_are_in_it():
+    prepared = prepare(people(), recipe(split="group", split_by="family", test_rows=79))
+    test = prepared.parts["test"]
+    smallest = min(np.bincount(prepared.targets.y[test]))
+    assert f"The test part has {len(test)} rows, {smallest} of its smallest class" in prepared.notes[-1]
 
 
 def test_chronological_tables_are_refused_any_other_split():

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse
+from pyarrow import parquet
 
 from accounts.refusals import Refused
 from datasets.tables import Kind, read_table
+from ingestion.budget import Capacity
 from tests.shared import shared_case
 
 
@@ -119,6 +122,35 @@ def test_other_encodings_are_read(tmp_path, encoding, warned):
     assert bool(report.warnings) == warned
 
 
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("a,n\nx,1\n".encode("utf-16")[:-1], "broken further down"),
+        ("a,n\nx,1\n".encode("utf-16") + b"\x00\xd8", "broken further down"),
+        ("a,n\nx,1\n".encode("utf-16-be"), "line 1: holds a zero byte"),
+        (b"a,n\nx,1\n\0,2\n", "line 3: holds a zero byte"),
+    ],
+    ids=["half a letter", "half a pair", "no mark", "a zero"],
+)
+def test_text_that_is_broken_is_refused_in_a_sentence(tmp_path, content, word):
+    report = read_table(written(tmp_path, "t.csv", content))
+    assert word in said(report.errors)
+    assert report.errors[0].mend
+
+
+def test_a_value_may_be_very_long(tmp_path):
+    assert good(written(tmp_path, "t.csv", f"a,n\nx,1\n{'y' * 200_000},2\nz,3\n")).rows == 3
+
+
+def test_a_table_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 1000)))
+    parquet.write_table(pa.table({"a": np.zeros(1_000_000)}), tmp_path / "t.parquet")
+    small = Capacity(cores=1, memory_bytes=20_000_000)
+    monkeypatch.setattr(Capacity, "of_this_machine", classmethod(lambda cls: small))
+    for name in ("t.npz", "t.parquet"):
+        assert "too much for this machine" in said(read_table(tmp_path / name).errors)
+
+
 def test_blanks_around_values_and_old_line_ends_do_no_harm(tmp_path):
     table = good(written(tmp_path, "t.csv", b"a, b\r1 , x\r 2,y\r ?, ?\r3, z\r"))
     assert table.frame["a"].tolist()[::3] == [1.0, 3.0] and table.frame["a"].tolist()[1] == 2.0
@@ -200,8 +232,17 @@ def test_npz_of_a_sparse_matrix_gives_one(tmp_path):
             },
             "no sparse matrix",
         ),
+        (
+            {
+                "data": np.ones(1),
+                "indices": np.array([0]),
+                "indptr": np.array([0, 1]),
+                "shape": np.array([1, 2**40]),
+            },
+            "columns, more than",
+        ),
     ],
-    ids=["objects", "other names", "unequal rows", "empty", "an index outside"],
+    ids=["objects", "other names", "unequal rows", "empty", "an index outside", "very wide"],
 )
 def test_an_archive_that_is_no_table_is_refused_in_a_sentence(tmp_path, arrays, word):
     np.savez(tmp_path / "t.npz", **arrays)
