@@ -107,5 +107,6 @@ def shown(numbers: Any) -> tuple[str, ...]:
 
 
 def short(text: str) -> str:
-    """A text that fits into a cell of a page."""
+    """A text that fits into a cell of a page, without zeros, which databases do not take."""
+    text = text.replace("\0", "")
     return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"

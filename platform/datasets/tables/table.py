@@ -174,7 +174,7 @@ def distinct_names(given: list[str], findings: Findings) -> list[str]:
     taken: set[str] = set()
     unnamed, doubled = [], []
     for position, text in enumerate(given, start=1):
-        name = " ".join(text.split())
+        name = " ".join(text.replace("\0", "").split())  # which databases do not take
         if not name:
             name = f"column_{position}"
             unnamed.append(name)

@@ -51,9 +51,10 @@ def begin(
         raise Refused("Only its owner and editors may send a new version.", status=403)
     name = kept_name(filename)
     _check_size(size)
+    fingerprint, title, description = storable(fingerprint)[:200], storable(title), storable(description)
     if fingerprint:
         found = Upload.objects.filter(owner=user, state=State.RECEIVING, filename=name, size=size, dataset=dataset)
-        again = found.filter(fingerprint=fingerprint[:200]).first()
+        again = found.filter(fingerprint=fingerprint).first()
         if again is not None:
             return again
     with transaction.atomic():
@@ -68,7 +69,7 @@ def begin(
             owner=user,
             filename=name,
             size=size,
-            fingerprint=fingerprint[:200],
+            fingerprint=fingerprint,
             dataset=dataset,
             title=title.strip()[:120],
             description=description.strip()[:20_000],
@@ -80,11 +81,16 @@ def begin(
 
 def kept_name(filename: str) -> str:
     """The last part of a file's name, short enough for every file system; the ending tells the format."""
-    name = filename.replace("\\", "/").rpartition("/")[2].replace("\0", "").strip()
+    name = storable(filename).replace("\\", "/").rpartition("/")[2].strip()
     stem, ending = name[: -len(Path(name).suffix) or None], Path(name).suffix
     if not name.strip("."):
         return "dataset"
     return stem.encode()[:150].decode(errors="ignore") + ending.encode()[:40].decode(errors="ignore")
+
+
+def storable(text: str) -> str:
+    """The text without what no database takes: zeros, and halves of letters that JSON can spell."""
+    return text.encode(errors="ignore").decode().replace("\0", "")
 
 
 def _check_size(size: int) -> None:

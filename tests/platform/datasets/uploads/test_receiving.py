@@ -187,3 +187,10 @@ def test_two_at_once_with_the_same_piece_make_one(transactional_db):
         thread.join()
     assert len(taken) == 1
     assert stored(upload) == taken[0].encode()
+
+
+def test_letters_that_databases_do_not_take_are_left_out(olga):
+    odd = {"filename": "a\0\ud800.csv", "title": "x\0y", "description": "\udfffz", "fingerprint": "\0f"}
+    upload = receiving.begin(olga, size=1, **odd)
+    upload.refresh_from_db()
+    assert (upload.filename, upload.title, upload.description, upload.fingerprint) == ("a.csv", "xy", "z", "f")
