@@ -109,6 +109,12 @@ class Capacity:
         return capacity
 
 
+# What nobody means: longer, wider and larger than this is a slip of the pen, and no machine has it.
+LONGEST_WALL_SECONDS = 30 * 86_400.0
+MOST_CORES = 4_096
+MOST_MEMORY = 2**50
+
+
 @dataclass(frozen=True)
 class Budget:
     """What one run may use. Seconds of wall clock, whole cores, bytes, counts.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from ingestion.budget import LONGEST_WALL_SECONDS, format_duration
 from ingestion.dataset_files import (
     METRIC_IN_INFO,
     PRIVATE_SUFFIXES,
@@ -210,6 +211,9 @@ class _Check:
             self.warn(self.info_name, "there is no time_budget; the phase's budget is used")
         elif isinstance(budget, bool | str) or not math.isfinite(budget) or budget <= 0:
             self.error(self.info_name, f"time_budget is {budget!r}, not a number of seconds above zero")
+        elif budget > LONGEST_WALL_SECONDS:
+            most = format_duration(LONGEST_WALL_SECONDS)
+            self.error(self.info_name, f"time_budget is {budget!r} seconds; a run has {most} at most")
 
     def metric(self) -> None:
         info = self.report.info

@@ -8,6 +8,7 @@ from accounts.refusals import Refused
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition, Phase, Task
 from datasets.models import DatasetVersion, Metric
+from ingestion.budget import LONGEST_WALL_SECONDS, MOST_CORES, MOST_MEMORY, format_duration, format_size
 from submissions import again, making
 from submissions.again import counted
 from submissions.models import Run, RunState
@@ -129,6 +130,12 @@ class ChangeBudget(Action):
         asked = (self.wall_seconds, self.cores, self.memory_bytes)
         if any(value is not None and value < 1 for value in asked):
             raise Refused("A budget is one second, one core and one byte at least.")
+        most = (LONGEST_WALL_SECONDS, MOST_CORES, MOST_MEMORY)
+        if any(value is not None and not value <= limit for value, limit in zip(asked, most, strict=True)):
+            raise Refused(
+                f"A budget is {format_duration(LONGEST_WALL_SECONDS)}, {MOST_CORES} cores and "
+                f"{format_size(MOST_MEMORY)} at most."
+            )
         if asked == (self.phase.wall_seconds, self.phase.cores, self.phase.memory_bytes):
             raise Refused(f"{self.phase.title} has this budget already.", status=409)
 

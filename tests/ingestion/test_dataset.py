@@ -134,6 +134,7 @@ def test_a_right_dataset_has_nothing_to_say(toy):
         ("time_budget = 30", "time_budget = -5", "time_budget is -5"),
         ("time_budget = 30", "time_budget = soon", "time_budget is 'soon'"),
         ("time_budget = 30", "time_budget = nan", "time_budget is nan"),
+        ("time_budget = 30", "time_budget = 1e300", "at most"),
     ],
 )
 def test_wrong_values_in_the_info_file_are_errors(old, new, words, toy):

@@ -38,10 +38,13 @@ class ExtendDeadline(OfPhase):
             return []
         delta = self.closes_at - before
         later = list(self.competition.phases().filter(opens_at__gte=before).exclude(pk=self.phase.pk))
-        for phase in later:
-            phase.opens_at += delta
-            if phase.closes_at is not None:
-                phase.closes_at += delta
+        try:
+            for phase in later:
+                phase.opens_at += delta
+                if phase.closes_at is not None:
+                    phase.closes_at += delta
+        except OverflowError:
+            raise Refused("Phases after this one would move past the end of the calendar.") from None
         return later
 
     def check(self, now: dt.datetime) -> None:

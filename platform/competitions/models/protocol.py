@@ -10,12 +10,13 @@ from django.db import models
 from competitions import images
 from competitions.models.contest import Competition
 from datasets.models import Dataset, Metric
-from ingestion.budget import Budget
+from ingestion.budget import LONGEST_WALL_SECONDS, MOST_CORES, MOST_MEMORY, Budget
 
 if TYPE_CHECKING:
     from competitions.models.people import Entrant
 
 CHALLENGE_WALL_SECONDS = 1200.0
+WALL_RANGE = [MinValueValidator(1), MaxValueValidator(LONGEST_WALL_SECONDS)]
 
 
 class Round(models.Model):
@@ -121,10 +122,20 @@ class Phase(models.Model):
     trusted_workers_only = models.BooleanField(default=False)
     resource_class = models.SlugField(max_length=40, default="default", help_text="The class of worker.")
     wall_seconds = models.FloatField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Empty: the dataset's own budget."
+        null=True, blank=True, validators=WALL_RANGE, help_text="Empty: the dataset's own budget."
     )
-    cores = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: all that the worker has.")
-    memory_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="Empty: all of the worker's.")
+    cores = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_CORES)],
+        help_text="Empty: all that the worker has.",
+    )
+    memory_bytes = models.PositiveBigIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MEMORY)],
+        help_text="Empty: all of the worker's.",
+    )
     image = models.CharField(
         max_length=200,
         blank=True,
@@ -228,7 +239,7 @@ class Task(models.Model):
     order = models.PositiveIntegerField(default=0)
     alias = models.SlugField(max_length=60, blank=True, help_text="The name shown where the dataset is hidden.")
     metric = models.CharField(max_length=3, choices=Metric.choices, blank=True)
-    wall_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(1)])
+    wall_seconds = models.FloatField(null=True, blank=True, validators=WALL_RANGE)
     revealed_at = models.DateTimeField(
         null=True, blank=True, help_text="When the dataset of a blind phase got its name and became downloadable."
     )

@@ -71,6 +71,12 @@ def test_a_deadline_that_makes_no_sense_is_refused(contest, olga, clock, now, cl
     assert entries() == []
 
 
+def test_a_deadline_that_takes_others_past_the_end_of_the_calendar_is_refused(contest, olga, clock):
+    end = dt.datetime(9999, 12, 31, 23, 59, tzinfo=dt.UTC)
+    with pytest.raises(Refused, match="calendar"):
+        dates.ExtendDeadline(by=olga, phase=contest["Tweakathon[0]"], closes_at=end).execute()
+
+
 def test_only_editors_of_the_competition_act(contest, clock):
     for person in (make.user("alice"), make.competition(organizer=make.user("otto")).created_by):
         with pytest.raises(Refused, match="Only organizers"):

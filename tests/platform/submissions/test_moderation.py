@@ -158,6 +158,14 @@ def test_a_budget_changes_and_what_stands_runs_again_with_it(contest, olga, alic
     assert {(run.state, run.budget.wall_seconds) for run in standing.runs.all()} == {("queued", 77.0)}
 
 
+@pytest.mark.parametrize(
+    "asked", [(1e308, None, None), (float("nan"), None, None), (60, 2**70, 1), (60, 1, 2**63)]
+)
+def test_a_budget_that_no_machine_has_is_refused(contest, olga, asked):
+    with pytest.raises(Refused, match="at most"):
+        ChangeBudget(olga, contest["Tweakathon[0]"], *asked).execute()
+
+
 def test_corrected_solutions_are_scored_without_running_anything(contest, olga, alice, clock):
     submission = finish(enter(contest["Tweakathon[0]"], alice))
     task = contest["Tweakathon[0]"].tasks.first()
