@@ -100,19 +100,23 @@ def share(request: HttpRequest, dataset_slug: str) -> HttpResponseBase:
     """Share it with another person, or give a share another role."""
     shown = load(request, dataset_slug, least=Access.EDITOR)
     form = Share(request.POST, label_suffix="")
-    if not form.is_valid():
-        raise Refused("Say with whom it is to be shared, and as what.")
-    with_user = _named(form.cleaned_data["person"])
+    with_user = _named(form)
+    if with_user is None:
+        texts = Texts(instance=Dataset.objects.get(pk=shown.dataset.pk), label_suffix="")
+        return _edit_page(request, shown, form=texts, share_form=form, status=400)
     made = sharing.share(shown.dataset, with_user=with_user, role=form.cleaned_data["role"], by=_user(request))
     messages.success(request, f"{made.user.display_name} {made.get_role_display()}.")
     return redirect("edit_dataset", dataset_slug)
 
 
-def _named(username: str) -> User:
-    """The person of this user name."""
-    found = User.objects.filter(is_active=True, username=username.strip()).first()
+def _named(form: Share) -> User | None:
+    """The person whose name was given, or None where there is none, which the form then says."""
+    if not form.is_valid():
+        return None
+    username = form.cleaned_data["person"].strip()
+    found = User.objects.filter(is_active=True, username=username).first()
     if found is None:
-        raise Refused(f"Nobody here has the user name {username}.", status=404)
+        form.add_error("person", f"Nobody here has the user name {username}.")
     return found
 
 

@@ -138,14 +138,16 @@ def test_texts_are_kept(tiny):
 def test_sharing_and_ending_it(tiny):
     olga, eddy = as_user("olga"), as_user("eddy")
     unknown = olga.post(reverse("share_dataset", args=["tiny"]), {"person": "nobody", "role": "user"})
-    assert unknown.status_code == 404
+    assert unknown.status_code == 400
+    told = unknown.content.decode()
+    assert "Nobody here has the user name nobody." in told
+    assert 'name="licence"' in told  # beside the form, which can be sent again
     olga.post(reverse("share_dataset", args=["tiny"]), {"person": "eddy", "role": "editor"})
     assert "Send a new version" in page(eddy, "dataset", "tiny")
     assert eddy.post(reverse("publish_dataset", args=["tiny"]), {"public": "1"}).status_code == 403
-    assert eddy.post(reverse("share_dataset", args=["tiny"]), {"person": "alice", "role": "user"}).status_code in (
-        403,
-        404,
-    )
+    make.user("alice")
+    by_an_editor = eddy.post(reverse("share_dataset", args=["tiny"]), {"person": "alice", "role": "user"})
+    assert by_an_editor.status_code == 403
     eddy.post(reverse("unshare_dataset", args=["tiny"]), {"person": "eddy"})
     assert eddy.get(reverse("dataset", args=["tiny"])).status_code == 404
 
