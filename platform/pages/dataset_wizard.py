@@ -62,6 +62,13 @@ def likely_task(table: Mapping[str, Any], target: Sequence[str]) -> TaskKind:
     return TaskKind.MULTICLASS
 
 
+def two_labels(table: Mapping[str, Any], target: Sequence[str]) -> list[str]:
+    """The two labels of a binary target in order, or none where the table does not tell them."""
+    chosen = [column for column in columns_of(table) if column["name"] in target]
+    examples = [str(text) for text in chosen[0]["examples"]] if len(chosen) == 1 else []
+    return sorted(examples) if len(examples) == 2 == chosen[0]["distinct"] else []
+
+
 def proposal(table: Mapping[str, Any], target: Sequence[str], *, name: str) -> dict[str, Any]:
     """The choices to begin with, as the form's initial values."""
     task = likely_task(table, target)
@@ -156,6 +163,9 @@ class RecipeForm(forms.Form):
         split_by = self.fields["split_by"]
         assert isinstance(split_by, forms.ChoiceField)
         split_by.choices = [("", "none"), *((name, name) for name in names)]
+        labels = two_labels(table, target)
+        if labels:
+            self.fields["positive"].help_text = f"{labels[0]} or {labels[1]}; empty for the later one in order."
 
     def parts(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
         """The sections of the page with their fields."""

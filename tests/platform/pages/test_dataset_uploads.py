@@ -208,6 +208,7 @@ def test_a_table_waits_for_choices_and_the_first_is_the_target(client, table):
     assert 'value="people_data"' in second
     assert '<option value="binary.classification" selected>' in second
     assert "Use of town" in second
+    assert "n or y; empty for the later one in order." in second
 
 
 def test_the_wizard_makes_a_dataset_with_its_recipe(client, table):
