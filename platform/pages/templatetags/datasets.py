@@ -40,6 +40,12 @@ def severity_counts(lines: Sequence[FindingLine]) -> str:
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in words)
 
 
+@register.filter
+def any_mend(lines: Sequence[FindingLine]) -> bool:
+    """Whether a finding says what mends it; notes alone need no column for that."""
+    return any(line.mend for line in lines)
+
+
 COLUMNS = {
     "C": "classes or labels",
     "Cbal": "class balance: entropy over log C",
