@@ -36,7 +36,8 @@ def create(
     given = datasets or {}
     for number, found in given.items():
         if number not in blueprint.rounds:
-            raise Refused(f"The blueprint {blueprint.name} has no round {number}.", status=404)
+            mend = f"It has {', '.join(f'round {there}' for there in blueprint.rounds)}."
+            raise Refused(f"The template {blueprint.name} has no round {number}.", status=404, mend=mend)
         usable = policy.usable_datasets(by or owner)
         for dataset in found:
             policy.resolved(usable, dataset.pk, "dataset")
@@ -59,7 +60,7 @@ def create(
         competition.save()
         Organizer.objects.create(competition=competition, user=owner, role=Organizer.Role.OWNER)
         _make_phases(competition, blueprint, start, given)
-        text = f"The competition was set up from the blueprint {blueprint.name}."
+        text = f"The competition was set up from the template {blueprint.name}."
         record(competition, by=by, action="create", text=text, at=timezone.now(), blueprint=blueprint.name)
     return competition
 
@@ -87,5 +88,5 @@ def blueprint_named(name: str) -> Blueprint:
     """The blueprint of that name, or a refusal that names those there are."""
     if name not in BLUEPRINTS:
         mend = f"There are {', '.join(BLUEPRINTS)}."
-        raise Refused(f"There is no blueprint {name!r}.", status=404, mend=mend)
+        raise Refused(f"There is no template {name!r}.", status=404, mend=mend)
     return BLUEPRINTS[name]
