@@ -75,7 +75,9 @@ class Forecast:
 
 def work(hours: float) -> str:
     """An amount of work in words: `4.5 worker-hours`, `12 worker-minutes`."""
-    return f"{hours:,.1f} worker-hours" if hours >= 1 else f"{60 * hours:.0f} worker-minutes"
+    if hours >= 1:
+        return f"{hours:,.1f} worker-hours"
+    return f"{60 * hours:.0f} worker-minute{'' if round(60 * hours) == 1 else 's'}"
 
 
 def spread(seconds: Sequence[float], workers: int) -> list[float]:
