@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ingestion.budget import format_size
 from ingestion.program.arrays import ArrayError, open_array
-from ingestion.recognition import parse_prediction_name
+from ingestion.recognition import parse_prediction_name, spelling_rank
 from ingestion.sandbox.base import FileTimes
 
 KEPT_OF_A_CURVE = 20
@@ -191,8 +191,8 @@ class Collector:
                 continue  # too late; what was seen before needs no clock of the system, which may be set
             present[name] = old if old is not None and was_seen else (signature, seconds)
             key = (parsed.part, parsed.number)
-            # Of two spellings of one number the text wins over .npy, as in an archive.
-            if key not in found or name.endswith(".predict"):
+            # Of two spellings of one number the same one wins as in an archive.
+            if key not in found or spelling_rank(name) > spelling_rank(found[key].name):
                 found[key] = _Found(name, parsed.part, parsed.number, signature)
         self._since = present
         return list(found.values())

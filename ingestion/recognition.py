@@ -25,7 +25,7 @@ _MOST_ALIASES = 32
 _DEEPEST_METADATA = 32
 _LONGEST_COMMAND = 4096
 _LARGEST_SOURCE = 512 * 1024
-_PREDICTION = re.compile(r"(?P<name>.+)_(?P<part>valid|test)(?:_(?P<number>[0-9]{1,18}))?\.(?:predict|npy)")
+_PREDICTION = re.compile(r"(?P<name>.+)_(?P<part>valid|test)(?:_(?P<number>0*[0-9]{1,18}))?\.(?:predict|npy)")
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,10 @@ def _predictions(files: tuple[str, ...], dataset_names: set[str], notes: list[st
             numbers = found.setdefault(parsed.name, {}).setdefault(parsed.part, {})
             old = numbers.get(parsed.number)
             if old is not None:
-                notes.append(f"{min(old, name, key=_rank)} was dropped: {max(old, name, key=_rank)} counts.")
-            numbers[parsed.number] = name if old is None else max(old, name, key=_rank)
+                notes.append(
+                    f"{min(old, name, key=spelling_rank)} was dropped: {max(old, name, key=spelling_rank)} counts."
+                )
+            numbers[parsed.number] = name if old is None else max(old, name, key=spelling_rank)
     if deep:
         notes.append(f"{_listed(deep)}: only prediction files at the root of the zip are read.")
     if foreign:
@@ -133,7 +135,8 @@ def _predictions(files: tuple[str, ...], dataset_names: set[str], notes: list[st
     return {name: _last(parts, notes) for name, parts in sorted(found.items())}
 
 
-def _rank(name: str) -> tuple[bool, int]:
+def spelling_rank(name: str) -> tuple[bool, int]:
+    """What decides between two files of one part and number: text before .npy, then the longer name."""
     return name.endswith(".predict"), len(name)
 
 

@@ -200,6 +200,18 @@ def test_npy_files_count_and_text_beats_them(box):
     assert [file.name for file in box.end(2.0)] == ["iris_valid.predict", "iris_test.predict"]
 
 
+def test_of_two_spellings_of_a_number_the_longer_one_counts_and_zeros_in_front_are_no_limit(box):
+    box.write(5)
+    (box.output / "iris_test_5.predict").write_text("7\n7\n7\n")
+    for part, text in (("valid", "1\n2\n"), ("test", "1\n2\n3\n")):
+        (box.output / f"iris_{part}_{6:040d}.predict").write_text(text)
+    files = box.end(1.0)
+    assert {file.number: file.name for file in files if file.part == "test"} == {
+        5: "iris_test_005.predict",
+        6: f"iris_test_{6:040d}.predict",
+    }
+
+
 def test_an_npy_file_with_objects_is_not_complete(tmp_path):
     path = tmp_path / "iris_test.npy"
     np.save(path, np.array([1, "a", None], dtype=object), allow_pickle=True)
