@@ -74,9 +74,8 @@ def _features(path: Path, arrays: Mapping[str, Any]) -> Any:
 
 
 def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
-    form = str(arrays.get("format", np.array(b"csr")).item())
-    is_csr = "csc" not in form
     try:
+        is_csr = "csc" not in str(arrays.get("format", np.array(b"csr")).item())
         shape = tuple(int(length) for length in arrays["shape"])
         if len(shape) == 2 and shape[1] > MOST_SPARSE_COLUMNS:
             what = f"has {shape[1]} columns, more than {MOST_SPARSE_COLUMNS}"

@@ -241,8 +241,18 @@ def test_npz_of_a_sparse_matrix_gives_one(tmp_path):
             },
             "columns, more than",
         ),
+        (
+            {
+                "data": np.ones(1),
+                "indices": np.zeros(1),
+                "indptr": np.ones(2),
+                "shape": np.ones(2),
+                "format": ["a", "b"],
+            },
+            "no sparse matrix",
+        ),
     ],
-    ids=["objects", "other names", "unequal rows", "empty", "an index outside", "very wide"],
+    ids=["objects", "other names", "unequal rows", "empty", "an index outside", "very wide", "two forms"],
 )
 def test_an_archive_that_is_no_table_is_refused_in_a_sentence(tmp_path, arrays, word):
     np.savez(tmp_path / "t.npz", **arrays)
