@@ -25,7 +25,7 @@ _MOST_ALIASES = 32
 _DEEPEST_METADATA = 32
 _LONGEST_COMMAND = 4096
 _LARGEST_SOURCE = 512 * 1024
-_PREDICTION = re.compile(r"(?P<name>.+)_(?P<part>valid|test)(?:_(?P<number>0*[0-9]{1,18}))?\.(?:predict|npy)")
+_PREDICTION = re.compile(r"(?P<name>.+)_(?P<part>valid|test)(?:_(?P<number>0{0,40}[0-9]{1,18}))?\.(?:predict|npy)")
 
 
 @dataclass(frozen=True)
