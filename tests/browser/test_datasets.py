@@ -74,6 +74,18 @@ def test_a_table_is_sent_over_a_failing_connection_and_a_reload_then_prepared_an
     expect(page.get_by_role("region", name="Card of people")).to_contain_text("Cbal")
 
 
+def test_a_new_version_is_sent_for_its_dataset(olga, open_page, complaints, tmp_path):
+    dataset = import_dataset(small(tmp_path), owner=olga).dataset
+    page = open_page(olga)
+    page.goto("/datasets/tiny/")
+    page.get_by_role("link", name="Send a new version").click()
+    path = tmp_path / "people.csv"
+    path.write_bytes(TABLE)
+    send(page, path, "Send")
+    expect(page.locator("#upload")).to_have_attribute("data-state", "waiting")
+    assert Upload.objects.get().dataset == dataset
+
+
 def test_the_pages_fit_a_phone_and_have_enough_contrast_in_both_schemes(olga, open_page, tmp_path):
     import_dataset(small(tmp_path), owner=olga)
     Dataset.objects.update(is_public=True, licence="CC0", description="Six *rows*.")

@@ -49,12 +49,15 @@
     });
   }
 
+  // What the page says about the upload. Not by form.dataset: the field named "dataset" would stand in its place.
+  const stated = (form, name) => form.getAttribute("data-" + name) || "";
+
   class Sender {
     constructor(form, file) {
       this.form = form;
       this.file = file;
       this.token = form.querySelector("input[name=csrfmiddlewaretoken]").value;
-      this.piece = Number(form.dataset.pieceBytes);
+      this.piece = Number(stated(form, "piece-bytes"));
       this.progress = form.querySelector("[data-progress]");
       this.button = form.querySelector("button[type=submit]");
     }
@@ -80,7 +83,8 @@
     }
 
     async begin() {
-      if (this.form.dataset.content) return { content: this.form.dataset.content };
+      const content = stated(this.form, "content");
+      if (content) return { content: content };
       const value = (name) => (this.form.elements[name] ? this.form.elements[name].value : "");
       const wanted = {
         filename: this.file.name,
@@ -92,7 +96,7 @@
         check_only: this.form.elements.check_only.checked,
       };
       const options = { body: JSON.stringify(wanted), headers: this.headers({ "Content-Type": "application/json" }) };
-      const answer = await this.patiently(() => ask("POST", this.form.dataset.begin, options));
+      const answer = await this.patiently(() => ask("POST", stated(this.form, "begin"), options));
       return answer && { content: answer.url + "content/" };
     }
 
@@ -168,12 +172,15 @@
   }
 
   function problemWith(form, file) {
-    const most = Number(form.dataset.mostBytes);
-    const wanted = form.dataset;
-    if (wanted.content && (file.name !== wanted.filename || file.size !== Number(wanted.size))) {
-      return { message: "This is another file.", mend: "The upload began with " + wanted.filename + ", " + size(Number(wanted.size)) + "." };
+    const most = Number(stated(form, "most-bytes"));
+    const goesOn = stated(form, "content") !== "";
+    const name = stated(form, "filename");
+    const bytes = Number(stated(form, "size"));
+    if (goesOn && (file.name !== name || file.size !== bytes)) {
+      return { message: "This is another file.", mend: "The upload began with " + name + ", " + size(bytes) + "." };
     }
-    if (wanted.content && wanted.fingerprint && wanted.fingerprint !== fingerprint(file)) {
+    const before = stated(form, "fingerprint");
+    if (goesOn && before && before !== fingerprint(file)) {
       return { message: "The file has changed since the upload began.", mend: "Remove this upload and send the file anew." };
     }
     if (file.size === 0) return { message: "The file is empty.", mend: "Choose the file that holds the data." };
