@@ -1,6 +1,6 @@
 """From a table to a fair, concealed dataset: a recipe, what it makes of a table, and keeping that."""
 
-from datasets.prepare.action import found_report, prepare_dataset, stored_recipe
+from datasets.prepare.action import found_report, prepare_dataset, source_sha256, stored_recipe
 from datasets.prepare.folder import Prepared, prepare, prepare_folder, write_prepared
 from datasets.prepare.recipe import Categories, Missing, Recipe, RecipeError, Split, no_column, problems_with
 from datasets.prepare.sizes import error_bar, rows_for
@@ -21,6 +21,7 @@ __all__ = [
     "prepare_folder",
     "problems_with",
     "rows_for",
+    "source_sha256",
     "stored_recipe",
     "suggest",
     "write_prepared",

@@ -30,12 +30,12 @@ class Prepared:
     parts: Parts
     features: Features
     probes: int
-    size_note: str
+    recipe_notes: tuple[str, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the organizer should know: what was left out, and how exact the test part can be."""
-        return (*self.targets.notes, *self.features.notes, self.size_note)
+        """What the organizer should know: what was left out, what is told, how exact the test part can be."""
+        return (*self.targets.notes, *self.features.notes, *self.recipe_notes)
 
 
 def prepare(table: Table, recipe: Recipe, *, progress: Progress | None = None) -> Prepared:
@@ -56,7 +56,10 @@ def prepare(table: Table, recipe: Recipe, *, progress: Progress | None = None) -
     real = len(features.names)
     tell(0.3, "Concealing what the features are.")
     features = conceal(features, parts, recipe)
-    return Prepared(targets, sizes, parts, features, probe_count(real, recipe.probes), sizes.note(recipe))
+    probes = probe_count(real, recipe.probes)
+    told = ("The names of the features, which are kept, tell everybody which of them are probes.",)
+    notes = (*(told if probes and not recipe.rename else ()), sizes.note(recipe))
+    return Prepared(targets, sizes, parts, features, probes, notes)
 
 
 def prepare_folder(table: Table, recipe: Recipe, out: Path, *, progress: Progress | None = None) -> Path:

@@ -168,7 +168,7 @@ def test_the_rule_sizes_the_test_part_by_its_smallest_class():
     assert (large.sizes.test, large.sizes.minority) == (400, 100)
     small = prepare(people(400), recipe(expected_error=0.1))
     assert (small.sizes.test, small.sizes.valid) == (120, 60)
-    assert "asks for 500" in small.size_note
+    assert "asks for 500" in small.notes[-1]
 
 
 def test_a_split_by_time_learns_from_the_past_and_is_never_shuffled():
@@ -312,6 +312,9 @@ def test_probes_hold_the_values_of_real_features_in_another_order():
     prepared = prepare(people(), recipe(features=["age", "height"], probes=0.75, shuffle_features=False))
     assert prepared.features.X.shape[1] == 8
     assert prepared.probes == 6
+    assert "probes" not in " ".join(prepared.notes)
+    named = prepare(people(), recipe(features=["age", "height"], probes=0.75, rename=False))
+    assert "tell everybody which of them are probes" in " ".join(named.notes)
     for part, rows in prepared.parts.items():
         real = [np.sort(prepared.features.X[rows, column]) for column in range(2)]
         for probe in range(2, 8):

@@ -105,13 +105,15 @@ def test_the_command_imports_what_its_options_make_of_a_table(capsys, olga, tmp_
 
 
 def test_the_command_writes_a_folder_by_a_recipe_in_a_file(capsys, tmp_path):
-    (tmp_path / "recipe.json").write_text(json.dumps({"recipe": recipe().to_json()}))
+    kept = {"recipe": recipe().to_json(), "source": {"sha256": "0" * 64}}
+    (tmp_path / "recipe.json").write_text(json.dumps(kept))
     arguments = ["--recipe", str(tmp_path / "recipe.json"), "--output", str(tmp_path / "out"), "--keep-names"]
     answer, code = run(capsys, str(table(tmp_path)), *arguments)
     assert answer["recipe"]["seed"] == 3
     assert (code, answer["folder"]) == (0, str(tmp_path / "out"))
     names = (tmp_path / "out" / "secret_feat.name").read_text().split()
     assert {"a", "b", "job", "probe_1"} <= set(names)
+    assert "another file" in answer["warnings"][0]["message"]
     assert Dataset.objects.count() == 0
 
 

@@ -19,6 +19,7 @@ from datasets.prepare import (
     no_column,
     prepare,
     prepare_dataset,
+    source_sha256,
     suggest,
     write_prepared,
 )
@@ -92,6 +93,7 @@ class Command(import_dataset.Command):
             return found_report(read.errors, read.warnings).to_json(), AT_FAULT
         try:
             recipe = _recipe(read, options)
+            read.warnings += _other_source(path, options["recipe"])
             if owner is None:
                 return _written(read, recipe, options["output"]), OK
         except RecipeError as error:
@@ -157,15 +159,29 @@ def _recipe(read: TableReport, options: dict[str, Any]) -> Recipe:
 
 def _from_file(path: Path) -> dict[str, Any]:
     """The object in a file; what a version keeps of its making is taken too."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecipeError([Problem(path.name, f"cannot be read as JSON: {error}")]) from error
+    found = _json(path)
     if isinstance(found, dict) and isinstance(found.get("recipe"), dict):
         found = found["recipe"]
     if not isinstance(found, dict):
         raise RecipeError([Problem(path.name, "is no JSON object")])
     return found
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecipeError([Problem(path.name, f"cannot be read as JSON: {error}")]) from error
+
+
+def _other_source(path: Path, recipe: Path | None) -> list[Problem]:
+    """A warning where the recipe of a version was written for another file: what comes out is another dataset."""
+    found = _json(recipe) if recipe else {}
+    source = found.get("source") if isinstance(found, dict) else None
+    if recipe is None or not isinstance(source, dict) or source.get("sha256") == source_sha256(path):
+        return []
+    what = f"was kept with another file than {path.name}: the dataset is not the same one again"
+    return [Problem(recipe.name, what, f"Give the file with the SHA-256 {source.get('sha256')}.")]
 
 
 def _kinds(given: list[str]) -> dict[str, str]:
