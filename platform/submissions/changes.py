@@ -86,13 +86,22 @@ class ChangeMetric(Action):
     def preview(self, now: dt.datetime) -> Preview:
         """How many scores change."""
         count = len(self._runs())
-        return Preview(
-            [
-                f"{counted(count, 'run')} on {self.task.name} in {self.task.phase.title} get a score by "
-                f"{self.metric} in place of the one they have. Places may change."
-            ],
-            rescored=count,
-        )
+        sentences = [
+            f"{counted(count, 'run')} on {self.task.name} in {self.task.phase.title} get a score by "
+            f"{self.metric} in place of the one they have. Places may change."
+        ]
+        return Preview([*sentences, *self._elsewhere()], rescored=count)
+
+    def _elsewhere(self) -> list[str]:
+        """The phases that use the same dataset and keep another metric: a Final would reveal another score."""
+        others = Task.objects.filter(dataset=self.task.dataset_id, phase__round__competition=self.competition)
+        others = others.exclude(pk=self.task.pk).select_related("phase", "dataset").order_by("phase__number")
+        kept = [(task.phase.title, task.metric or making.current_version(task).metric) for task in others]
+        return [
+            f"{title} has the same dataset and keeps {metric}; change it there, too."
+            for title, metric in kept
+            if metric != self.metric
+        ]
 
     def change(self, now: dt.datetime) -> str:
         """Change the task, then its runs."""

@@ -146,6 +146,14 @@ def test_a_metric_changes_with_every_score_on_the_board(contest, olga, alice, cl
         ChangeMetric(by=olga, task=task, metric="BAC").execute()
 
 
+def test_a_metric_that_changes_in_one_phase_alone_says_which_phases_keep_theirs(contest, olga, alice, clock):
+    finish(enter(contest["Tweakathon[0]"], alice))
+    change = ChangeMetric(olga, contest["Tweakathon[0]"].tasks.first(), "BAC")
+    assert change.preview(clock.now).sentences[1:] == [
+        "Final[0] has the same dataset and keeps AUC; change it there, too."
+    ]
+
+
 def test_a_budget_changes_and_what_stands_runs_again_with_it(contest, olga, alice, clock):
     old = finish(enter(contest["Tweakathon[0]"], alice, hours_ago=1))
     standing = finish(enter(contest["Tweakathon[0]"], alice))
