@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Helps whatever is wrong with the archive of a dataset.
+PACK_AGAIN = "Pack the dataset again as a plain zip of its own files."
+
 
 class RefusedArchive(Exception):
     """An archive is refused; `str()` is one sentence for its author, `mend` what would help (may be empty)."""

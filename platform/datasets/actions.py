@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 from django.db.models.fields.files import FieldFile
 from django.utils.text import slugify
@@ -24,6 +24,7 @@ from datasets.checks import Finding, Progress, Severity, check_folder
 from datasets.models import Dataset, DatasetVersion
 from datasets.rounds import propose
 from ingestion.archive import RefusedArchive, open_archive
+from ingestion.archive_refusal import PACK_AGAIN
 from ingestion.dataset import DatasetFacts, DatasetReport, Parsed, Problem, check_dataset, solution_files
 from ingestion.dataset_files import dataset_folder as inner_folder
 from scoring import names
@@ -81,7 +82,7 @@ def dataset_folder(path: Path) -> Iterator[Path]:
     try:
         yield open_archive(path, folder / "contents").root
     except RefusedArchive as refusal:
-        raise Refused(str(refusal)) from refusal
+        raise Refused(str(refusal), mend=refusal.mend or PACK_AGAIN) from refusal
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -247,9 +248,12 @@ def _keep(
             version.save()
             if on_kept is not None:
                 on_kept(version)
-    except BaseException:
+    except BaseException as problem:
         for kept in stored:
             kept.storage.delete(str(kept.name))
+        if isinstance(problem, IntegrityError):
+            what = f"Another dataset was imported as {slug} at this very moment."
+            raise Refused(what, mend="Import this one again.", status=409) from problem
         raise
     return version
 

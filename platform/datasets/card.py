@@ -12,6 +12,7 @@ import scipy.sparse
 
 from ingestion.dataset import DatasetFacts, Parsed, check_dataset, public_files
 from ingestion.dataset_files import dataset_folder
+from ingestion.program.errors import printable
 from ingestion.program.info import FEATURE_TYPES, find_name, read_lines
 
 
@@ -201,7 +202,8 @@ def _shares(targets: Any, facts: DatasetFacts, names: list[str]) -> tuple[ClassS
 
 def _label_names(folder: Path, name: str, count: int) -> list[str]:
     path = folder / f"{name}_label.name"
-    names = read_lines(path) if path.is_file() else []
+    # Not as they are: a zero byte is no text for PostgreSQL.
+    names = [printable(line) for line in read_lines(path)] if path.is_file() else []
     return names if len(names) == count else []
 
 

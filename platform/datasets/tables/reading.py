@@ -17,6 +17,7 @@ from datasets.tables.svmlight import looks_like_svmlight, read_svmlight
 from datasets.tables.table import Findings, Progress, Table, TableReport, Unreadable, silent
 from datasets.tables.unsplit import read_unsplit
 from ingestion.archive import RefusedArchive, open_archive
+from ingestion.archive_refusal import PACK_AGAIN
 from ingestion.dataset import Problem
 from ingestion.dataset_files import dataset_folder
 from ingestion.program.errors import DataError
@@ -54,7 +55,7 @@ def read_table(path: Path, *, progress: Progress | None = None) -> TableReport:
         mend = error.mend if isinstance(error, Unreadable) else ""
         findings.errors.append(Problem(error.place, error.message, mend))
     except RefusedArchive as refusal:
-        findings.error("", str(refusal))
+        findings.error("", str(refusal), refusal.mend or PACK_AGAIN)
     except OSError as error:
         findings.error("", f"cannot be read: {error.strerror or error}")
     except MemoryError:

@@ -30,6 +30,7 @@ from datasets.uploads.models import Upload
 from datasets.uploads.tabular import prepare, summary
 from datasets.uploads.telling import LEASE, Superseded, Teller, held, lease_kept, note_version
 from ingestion.archive import RefusedArchive
+from ingestion.archive_refusal import PACK_AGAIN
 from ingestion.dataset import DataError, Problem
 from ingestion.program.info import find_name
 
@@ -186,5 +187,5 @@ def _refusal(refused: Exception) -> dict[str, Any]:
     elif isinstance(refused, Refused):
         problem = Problem("", refused.message, refused.mend)
     else:
-        problem = Problem("", str(refused))
+        problem = Problem("", str(refused), getattr(refused, "mend", "") or PACK_AGAIN)
     return {"errors": [asdict(problem)]}
