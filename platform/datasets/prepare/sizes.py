@@ -30,7 +30,10 @@ class Sizes:
             bar = error_bar(recipe.expected_error, self.minority)
             error = f"an error of {recipe.expected_error:.1%} there is measured to ± {bar:.1%}"
             found += f", {self.minority} of its smallest class: {error}"
-        return f"{found}." if self.minority >= needed else f"{found}. The rule N = 50/E asks for {needed}."
+        if self.minority >= needed:
+            return f"{found}."
+        of_which = "" if recipe.task == TaskKind.REGRESSION else " of that class"
+        return f"{found}. The rule N = 50/E asks for {needed}{of_which}."
 
 
 def rows_for(expected_error: float) -> int:

@@ -150,6 +150,7 @@ def _classes(
     shown = [labels[int(value)] if labels else f"{value:.15g}" for value in different.tolist()]
     if recipe.task == TaskKind.BINARY:
         _put_positive_last(different, shown, recipe)
+        notes.append(f"{shown[1]!r} is written as 1, {shown[0]!r} as 0.")
     elif len(different) < 2:
         raise RecipeError([Problem("target", "there is one class alone; nothing can be told apart")])
     place = {value: position for position, value in enumerate(different.tolist())}
@@ -181,7 +182,7 @@ def _put_positive_last(different: Any, shown: list[str], recipe: Recipe) -> None
         return
     if recipe.positive not in shown:
         what = f"{recipe.positive!r} is none of the labels {shown[0]!r} and {shown[1]!r}"
-        raise RecipeError([Problem("positive", what)])
+        raise RecipeError([Problem("positive", what, f"Choose {shown[0]!r} or {shown[1]!r}.")])
     if shown[0] == recipe.positive:
         different[:] = different[::-1].copy()
         shown.reverse()

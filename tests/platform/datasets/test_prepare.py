@@ -238,6 +238,7 @@ def test_the_positive_label_is_one():
     assert (usual.targets.labels, usual.targets.y.mean()) == (("rare", "usual"), 0.75)
     assert (rare.targets.labels, rare.targets.y.mean()) == (("usual", "rare"), 0.25)
     assert "none of the labels" in refusal(people(), recipe(positive="odd"))
+    assert "'rare' is written as 1" in " ".join(rare.notes)
 
 
 def test_rows_without_a_target_are_left_out_and_counted():
