@@ -20,8 +20,8 @@ from ingestion.dataset_files import dataset_folder
 from ingestion.dataset_input import open_tables, text_digests
 from ingestion.program.data import CACHE_FOLDER, CACHE_INDEX, CACHE_VERSION, PARTS, read_index, write_cached
 from ingestion.program.info import count_of
+from ingestion.quick_zip import add_file
 
-FIXED_DATE = (2015, 1, 1, 0, 0, 0)  # the same arrays give the same bytes
 SAMPLE = 2**20
 WORTH_IT = 0.6  # of its size: random numbers hardly shrink, and unpacking them would only cost time
 _NAMES = re.compile(rf"{CACHE_FOLDER}/({re.escape(CACHE_INDEX)}|[a-z]+(\.[a-z]+)?\.npy)")
@@ -56,11 +56,7 @@ def pack_cache(folder: Path, features: Mapping[str, Any], target: Path, *, scrat
         _write_arrays(arrays, folder, features)
         with zipfile.ZipFile(target, "w") as archive:
             for path in sorted(arrays.iterdir()):
-                entry = zipfile.ZipInfo(f"{CACHE_FOLDER}/{path.name}", date_time=FIXED_DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED if _shrinks(path) else zipfile.ZIP_STORED
-                entry._compresslevel = 1  # type: ignore[attr-defined]  # no other way for one entry
-                with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
-                    shutil.copyfileobj(source, sink, SAMPLE)
+                add_file(archive, path, f"{CACHE_FOLDER}/{path.name}", compressed=_shrinks(path))
     finally:
         shutil.rmtree(arrays)
     return target

@@ -20,10 +20,10 @@ from datasets.storage import Unsealed
 from ingestion.dataset import public_files, solution_files
 from ingestion.dataset_pack import pack_cache, read_features
 from ingestion.program.info import find_name
+from ingestion.quick_zip import add_file
 
 PIECE = 2**20
 PARTS = ("valid", "test")
-FIXED_DATE = (2015, 1, 1, 0, 0, 0)  # so that the same files give the same bytes
 LONGEST_PRIVATE_INFO = 20_000
 
 
@@ -36,25 +36,25 @@ class Packing:
 
     def __init__(self, folder: Path, scratch: Path, beside: Executor) -> None:
         self._folder, self._scratch, self._beside = folder, scratch, beside
+        self._target = scratch / "public.zip"
         self._stopped = Event()
-        self._public: Future[Path] | None = None
+        self._public: Future[dict[str, Any]] | None = None
         self._arrays: Future[Path] | None = None
 
     def begin(self) -> None:
         """Begin with the public files."""
-        target = self._scratch / "public.zip"
-        self._public = self._beside.submit(_zip_public, self._folder, target, self._stopped)
+        self._public = self._beside.submit(_zip_public, self._folder, self._target, self._stopped)
 
     def arrays(self, features: Mapping[str, Any]) -> None:
         """Begin with the arrays: what was read of the `.data` files, by part, which nobody changes any more."""
         self._arrays = self._beside.submit(_packed, self._folder, features, self._scratch)
 
-    def public_zip(self) -> Path:
-        """The finished zip of the public files. Raises what making it raised."""
+    def public_zip(self) -> tuple[Path, dict[str, Any]]:
+        """The finished zip of the public files, and of each its SHA-256 and size. Raises what making it raised."""
         if self._public is None:
             self.begin()
         assert self._public is not None, "it was begun"
-        return self._public.result()
+        return self._target, self._public.result()
 
     def arrays_zip(self) -> Path | None:
         """The finished zip of the arrays; None where none were given."""
@@ -84,12 +84,11 @@ def keep_files(version: DatasetVersion, folder: Path, packing: Packing, *, label
 
     label: what the stored zips are called. stored: gets every file that was stored, for whoever has to undo it.
     """
-    zipped = packing.public_zip()
+    zipped, checksums = packing.public_zip()
     version.public_sha256, version.public_bytes = _store(version.public_zip, zipped, f"{label}.zip", stored)
     arrays = packing.arrays_zip()
     if arrays is not None:
         _store_cache(version, arrays, label, stored)
-    checksums = {path.name: _described(path) for path in public_files(folder)}
     for part, path in solution_files(folder).items():
         _store(version.solution(part), path, path.name, stored)
         checksums[path.name] = _described(path)
@@ -204,16 +203,13 @@ def _sha256(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _zip_public(folder: Path, target: Path, stopped: Event) -> Path:
-    """Zip the public files under the dataset's name; half of it where it was stopped."""
+def _zip_public(folder: Path, target: Path, stopped: Event) -> dict[str, Any]:
+    """Zip the public files under the dataset's name, half of it where it was stopped; returns what each is."""
+    checksums: dict[str, Any] = {}
     files = public_files(folder)
     name = find_name(files[0].parent)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(files):
-            entry = zipfile.ZipInfo(f"{name}/{path.name}", date_time=FIXED_DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry._compresslevel = 1  # type: ignore[attr-defined]  # no other way for one entry
-            with path.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
-                while not stopped.is_set() and (piece := source.read(PIECE)):
-                    sink.write(piece)
-    return target
+            sha256 = add_file(archive, path, f"{name}/{path.name}", is_wanted=lambda: not stopped.is_set())
+            checksums[path.name] = {"sha256": sha256, "bytes": path.stat().st_size}
+    return checksums
