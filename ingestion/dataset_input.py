@@ -260,7 +260,7 @@ def _cache_parts(
 
 
 def text_digests(folder: Path, name: str | None = None) -> dict[str, str]:
-    """The digests of the `.data` files that are there, by part: the text that a cache was read from."""
+    """The SHA-256 of the `.data` files that are there, by part: the text that a cache was read from."""
     name = name or find_name(folder)
     paths = {part: folder / f"{name}_{part}.data" for part in PARTS}
     return {part: _digest(path) for part, path in paths.items() if path.is_file()}
@@ -268,7 +268,7 @@ def text_digests(folder: Path, name: str | None = None) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _taken_over(source: Path, cache: Path, digests: Mapping[str, str]) -> dict[str, Any]:

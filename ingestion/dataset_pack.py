@@ -44,16 +44,24 @@ def read_features(folder: Path) -> dict[str, Any]:
     return found
 
 
-def pack_cache(folder: Path, features: Mapping[str, Any], target: Path, *, scratch: Path) -> Path:
+def pack_cache(
+    folder: Path,
+    features: Mapping[str, Any],
+    target: Path,
+    *,
+    scratch: Path,
+    digests: Mapping[str, str] | None = None,
+) -> Path:
     """Write the cache of a dataset's folder as a zip and return its path.
 
     features: what was read from the folder's `.data` files, by part. scratch: an empty folder for the arrays,
-    which are gone afterwards. The zip names neither the dataset nor its labels: the index has shapes and digests.
+    which are gone afterwards. digests: the SHA-256 of the `.data` files by part, where they are known already. The
+    zip names neither the dataset nor its labels: the index has shapes and digests.
     """
     arrays = scratch / CACHE_FOLDER
     arrays.mkdir()
     try:
-        _write_arrays(arrays, folder, features)
+        _write_arrays(arrays, folder, features, digests)
         with zipfile.ZipFile(target, "w") as archive:
             for path in sorted(arrays.iterdir()):
                 add_file(archive, path, f"{CACHE_FOLDER}/{path.name}", compressed=_shrinks(path))
@@ -83,9 +91,11 @@ def keep_cache(folder: Path, features: Mapping[str, Any]) -> bool:
     return True
 
 
-def _write_arrays(arrays: Path, folder: Path, features: Mapping[str, Any]) -> None:
+def _write_arrays(
+    arrays: Path, folder: Path, features: Mapping[str, Any], digests: Mapping[str, str] | None = None
+) -> None:
     entries = {part: write_cached(arrays, part, features[part]) for part in PARTS if part in features}
-    index = {"version": CACHE_VERSION, "parts": entries, "text": text_digests(dataset_folder(folder))}
+    index = {"version": CACHE_VERSION, "parts": entries, "text": digests or text_digests(dataset_folder(folder))}
     (arrays / CACHE_INDEX).write_text(json.dumps(index))
 
 

@@ -47,7 +47,19 @@ class Packing:
 
     def arrays(self, features: Mapping[str, Any]) -> None:
         """Begin with the arrays: what was read of the `.data` files, by part, which nobody changes any more."""
-        self._arrays = self._beside.submit(_packed, self._folder, features, self._scratch)
+        if self._public is None:
+            self.begin()  # before it: the arrays are packed with what it finds, by the same thread
+        self._arrays = self._beside.submit(self._packed_with_known_digests, features)
+
+    def _packed_with_known_digests(self, features: Mapping[str, Any]) -> Path:
+        _, files = self.public_zip()
+        digests = {
+            part: told["sha256"]
+            for name, told in files.items()
+            for part in ("train", *PARTS)
+            if name.endswith(f"_{part}.data")
+        }
+        return _packed(self._folder, features, self._scratch, digests)
 
     def public_zip(self) -> tuple[Path, dict[str, Any]]:
         """The finished zip of the public files, and of each its SHA-256 and size. Raises what making it raised."""
@@ -171,10 +183,12 @@ def _known(version: DatasetVersion, part: str) -> str:
     return str(version.checksums.get(f"{version.name}_{part}.solution", {}).get("sha256", ""))
 
 
-def _packed(folder: Path, features: Mapping[str, Any], scratch: Path) -> Path:
+def _packed(
+    folder: Path, features: Mapping[str, Any], scratch: Path, digests: Mapping[str, str] | None = None
+) -> Path:
     arrays = scratch / "arrays"
     arrays.mkdir()
-    return pack_cache(folder, features, scratch / "cache.zip", scratch=arrays)
+    return pack_cache(folder, features, scratch / "cache.zip", scratch=arrays, digests=digests)
 
 
 def _store_cache(version: DatasetVersion, packed: Path, label: str, stored: list[Any]) -> None:
