@@ -95,7 +95,10 @@ def _write_arrays(
     arrays: Path, folder: Path, features: Mapping[str, Any], digests: Mapping[str, str] | None = None
 ) -> None:
     entries = {part: write_cached(arrays, part, features[part]) for part in PARTS if part in features}
-    index = {"version": CACHE_VERSION, "parts": entries, "text": digests or text_digests(dataset_folder(folder))}
+    known = digests or text_digests(dataset_folder(folder))
+    # In one order, whoever computed them: the same arrays give the same bytes.
+    text = {part: known[part] for part in PARTS if part in known}
+    index = {"version": CACHE_VERSION, "parts": entries, "text": text}
     (arrays / CACHE_INDEX).write_text(json.dumps(index))
 
 
