@@ -45,6 +45,7 @@ DEFAULT_METRICS = {
 }
 
 
+# Told how far something has come: a fraction from 0 to 1, and a sentence for the person who waits.
 Progress = Callable[[float, str], None]
 
 

@@ -2,15 +2,12 @@
 
 import itertools
 import math
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 from django.db.models.fields.files import FieldFile
@@ -23,6 +20,7 @@ from datasets.card import Card, make_card
 from datasets.checks import Finding, Progress, Severity, check_folder
 from datasets.models import Dataset, DatasetVersion
 from datasets.rounds import propose
+from datasets.scratch import scratch_folder
 from ingestion.archive import RefusedArchive, open_archive
 from ingestion.archive_refusal import PACK_AGAIN
 from ingestion.dataset import DatasetFacts, DatasetReport, Parsed, Problem, check_dataset, solution_files
@@ -78,13 +76,11 @@ def dataset_folder(path: Path) -> Iterator[Path]:
         return
     if not path.exists():
         raise Refused(f"There is no file or folder {path}.", status=404)
-    folder = Path(tempfile.mkdtemp(prefix="dataset-", dir=settings.FILE_UPLOAD_TEMP_DIR))
-    try:
-        yield open_archive(path, folder / "contents").root
-    except RefusedArchive as refusal:
-        raise Refused(str(refusal), mend=refusal.mend or PACK_AGAIN) from refusal
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folder("dataset-") as folder:
+        try:
+            yield open_archive(path, folder / "contents").root
+        except RefusedArchive as refusal:
+            raise Refused(str(refusal), mend=refusal.mend or PACK_AGAIN) from refusal
 
 
 def import_dataset(

@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -11,11 +10,11 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Any
 
-from django.conf import settings
 from django.core.files import File
 
 from datasets.encryption import CannotDecrypt
 from datasets.models import DatasetVersion
+from datasets.scratch import scratch_folder
 from datasets.storage import Unsealed
 from ingestion.dataset import public_files, solution_files
 from ingestion.dataset_pack import pack_cache, read_features
@@ -83,7 +82,7 @@ class Packing:
 @contextmanager
 def packing(folder: Path) -> Iterator[Packing]:
     """Where the zips of a dataset's folder are made; what was not asked for at the end is given up."""
-    with scratch_folder() as scratch, ThreadPoolExecutor(1) as beside:
+    with scratch_folder("dataset-") as scratch, ThreadPoolExecutor(1) as beside:
         packing = Packing(folder, scratch, beside)
         try:
             yield packing
@@ -114,7 +113,7 @@ def keep_files(version: DatasetVersion, folder: Path, packing: Packing, *, label
 def build_cache(version: DatasetVersion) -> None:
     """Make the binary cache of a stored version from its public files, and save it."""
     stored: list[Any] = []
-    with scratch_folder() as scratch:
+    with scratch_folder("dataset-") as scratch:
         public = version.public_zip
         with public.storage.open(str(public.name), "rb") as file, zipfile.ZipFile(file) as archive:
             archive.extractall(scratch / "text")
@@ -161,21 +160,11 @@ def solution_path(version: DatasetVersion, part: str, name: str) -> Iterator[Pat
         if in_memory is not None:
             yield in_memory
             return
-        with scratch_folder() as scratch:
+        with scratch_folder("dataset-") as scratch:
             path = scratch / Path(name).name
             with path.open("wb") as target:
                 shutil.copyfileobj(file, target, PIECE)
             yield path
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A folder of the site for a moment."""
-    folder = Path(tempfile.mkdtemp(prefix="dataset-", dir=settings.FILE_UPLOAD_TEMP_DIR))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _known(version: DatasetVersion, part: str) -> str:

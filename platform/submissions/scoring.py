@@ -8,18 +8,18 @@ import hmac
 import logging
 import shutil
 import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 import scoring
+from accounts.beats import prolonged
 from datasets.files import solution_path
 from scoring.names import LIBSCORES
 from scoring.reading import read_table
@@ -98,29 +98,14 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
     )
 
 
-@contextmanager
-def lease_kept(run: Run) -> Iterator[None]:
+def lease_kept(run: Run) -> AbstractContextManager[None]:
     """Prolong the deadline of a run while it is scored, so that a scorer that was killed is noticed soon."""
-    done = threading.Event()
 
-    def keep() -> None:
-        try:
-            while not done.wait(settings.SCORING_LEASE.total_seconds() / 4):
-                deadline = timezone.now() + settings.SCORING_LEASE
-                same = Run.objects.filter(pk=run.pk, state=RunState.SCORING, scoring_tries=run.scoring_tries)
-                same.update(deadline=deadline)
-        except DatabaseError as problem:
-            log.warning("the lease of run %s was not prolonged: %s", run.pk, problem)
-        finally:
-            connection.close()
+    def prolong() -> None:
+        same = Run.objects.filter(pk=run.pk, state=RunState.SCORING, scoring_tries=run.scoring_tries)
+        same.update(deadline=timezone.now() + settings.SCORING_LEASE)
 
-    thread = threading.Thread(target=keep, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return prolonged(prolong, every=settings.SCORING_LEASE.total_seconds() / 4, what=f"run {run.pk}")
 
 
 def score_run(run_id: int) -> None:

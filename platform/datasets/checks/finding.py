@@ -1,14 +1,11 @@
 """What a check says: one sentence with its weight, its place, and what would mend it."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from ingestion.dataset import Problem
+from ingestion.dataset_check import Progress as Progress
 from ingestion.program.errors import printable
-
-# Called with the share of the work that is done, from 0 to 1, and a sentence about what comes now.
-Progress = Callable[[float, str], None]
 
 
 class Severity(StrEnum):

@@ -3,7 +3,6 @@
 from datasets.prepare.action import found_report, prepare_dataset, source_sha256, stored_recipe
 from datasets.prepare.folder import Prepared, prepare, prepare_folder, write_prepared
 from datasets.prepare.recipe import Categories, Missing, Recipe, RecipeError, Split, no_column, problems_with
-from datasets.prepare.sizes import error_bar, rows_for
 from datasets.prepare.suggestion import suggest
 
 __all__ = [
@@ -13,14 +12,12 @@ __all__ = [
     "Recipe",
     "RecipeError",
     "Split",
-    "error_bar",
     "found_report",
     "no_column",
     "prepare",
     "prepare_dataset",
     "prepare_folder",
     "problems_with",
-    "rows_for",
     "source_sha256",
     "stored_recipe",
     "suggest",

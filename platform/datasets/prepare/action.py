@@ -2,13 +2,9 @@
 
 import hashlib
 import importlib.metadata
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-from django.conf import settings
 
 from accounts.models import User
 from datasets.actions import ImportReport, import_dataset
@@ -16,6 +12,7 @@ from datasets.checks import Finding, Severity
 from datasets.models import DatasetVersion
 from datasets.prepare.folder import prepare, write_prepared
 from datasets.prepare.recipe import Recipe, RecipeError
+from datasets.scratch import scratch_folder
 from datasets.tables import TableReport, read_table
 from datasets.tables.table import Progress, silent
 from ingestion.dataset import Problem
@@ -45,8 +42,7 @@ def prepare_dataset(
     read = table or read_table(path, progress=_share(tell, 0.0, 0.3))
     if read.table is None:
         return found_report(read.errors, read.warnings)
-    folder = Path(tempfile.mkdtemp(prefix="prepare-", dir=settings.FILE_UPLOAD_TEMP_DIR))
-    try:
+    with scratch_folder("prepare-") as folder:
         try:
             prepared = prepare(read.table, recipe, progress=_share(tell, 0.3, 0.45))
         except RecipeError as error:
@@ -64,8 +60,6 @@ def prepare_dataset(
             progress=_share(tell, 0.6, 1.0),
             on_kept=on_kept,
         )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def stored_recipe(path: Path, recipe: Recipe) -> dict[str, Any]:

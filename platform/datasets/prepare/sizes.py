@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from datasets.checks.difficulty import rows_needed
 from datasets.models import TaskKind
 from datasets.prepare.recipe import Recipe, RecipeError
 from datasets.tables.table import numbered
@@ -10,7 +11,6 @@ from ingestion.dataset import Problem
 
 # More than these shares of the rows are never taken from learning by the rule.
 LARGEST_TEST, LARGEST_VALID = 0.3, 0.15
-ERRORS_EXPECTED = 50
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Sizes:
 
     def note(self, recipe: Recipe) -> str:
         """What the size of the test part means for the error bar."""
-        needed = rows_for(recipe.expected_error)
+        needed = rows_needed(recipe.expected_error)
         found = f"The test part has {numbered(self.test, 'row')}"
         if recipe.task != TaskKind.REGRESSION:
             bar = error_bar(recipe.expected_error, self.minority)
@@ -34,11 +34,6 @@ class Sizes:
             return f"{found}."
         of_which = "" if recipe.task == TaskKind.REGRESSION else " of that class"
         return f"{found}. The rule N = 50/E asks for {needed}{of_which}."
-
-
-def rows_for(expected_error: float) -> int:
-    """N = 50/E: so many rows of the smallest class show an error rate E with a relative error bar of 14 %."""
-    return math.ceil(ERRORS_EXPECTED / expected_error)
 
 
 def error_bar(expected_error: float, rows: int) -> float:
@@ -52,7 +47,7 @@ def find_sizes(rows: int, smallest_share: float, recipe: Recipe) -> Sizes:
     smallest_share: share of the rows in the smallest class. The validation part gets half of the test part's
     rows, as most of the challenge's datasets have it.
     """
-    wanted = rows_for(recipe.expected_error) / max(smallest_share, 1 / max(1, rows))
+    wanted = rows_needed(recipe.expected_error) / max(smallest_share, 1 / max(1, rows))
     by_rule = max(1, min(math.ceil(wanted), math.floor(LARGEST_TEST * rows)))
     test = by_rule if recipe.test_rows is None else recipe.test_rows
     half = min(math.ceil(test / 2), math.floor(LARGEST_VALID * rows))

@@ -1,14 +1,11 @@
 """Which reader a file needs, and reading it."""
 
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from django.conf import settings
-
 from accounts.refusals import Refused
+from datasets.scratch import scratch_folder
 from datasets.tables.arff import read_arff
 from datasets.tables.delimited import read_delimited
 from datasets.tables.npz import read_npz
@@ -96,11 +93,8 @@ def _by_content(path: Path) -> Reader | None:
 
 
 def _read_zip(path: Path, findings: Findings, progress: Progress) -> Table | None:
-    folder = Path(tempfile.mkdtemp(prefix="table-", dir=settings.FILE_UPLOAD_TEMP_DIR))
-    try:
+    with scratch_folder("table-") as folder:
         return _read_folder(open_archive(path, folder / "contents").root, findings, progress)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_folder(folder: Path, findings: Findings, progress: Progress) -> Table | None:

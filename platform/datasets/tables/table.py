@@ -1,15 +1,13 @@
 """What reading a table gives: its values in one of two forms, what each column holds, and what was wrong."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from ingestion.dataset import Problem
+from ingestion.dataset_check import Progress as Progress
 from ingestion.program.errors import DataError
-
-Progress = Callable[[float, str], None]
-"""Told how far something has come: a fraction from 0 to 1, and a sentence for the person who waits."""
 
 
 def silent(fraction: float, sentence: str) -> None:

@@ -1,20 +1,15 @@
 """How far the work on an upload is, told to its owner while it goes on."""
 
 import datetime as dt
-import logging
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
-from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.beats import prolonged
 from datasets.models import DatasetVersion
 from datasets.uploads.models import Upload
-
-log = logging.getLogger(__name__)
 
 LEASE = dt.timedelta(minutes=2)  # a worker that was not heard for so long has lost the upload
 TELL_EVERY = 0.5  # seconds
@@ -71,24 +66,10 @@ def note_version(upload: Upload, version: DatasetVersion) -> None:
         raise Superseded
 
 
-@contextmanager
-def lease_kept(upload: Upload) -> Iterator[None]:
+def lease_kept(upload: Upload) -> AbstractContextManager[None]:
     """Prolong the deadline while the work goes on, so that a worker that was killed is noticed soon."""
-    done = threading.Event()
 
-    def keep() -> None:
-        try:
-            while not done.wait(LEASE.total_seconds() / 8):
-                held(upload).update(deadline=timezone.now() + LEASE)
-        except DatabaseError as problem:
-            log.warning("the lease of upload %s was not prolonged: %s", upload.pk, problem)
-        finally:
-            connection.close()
+    def prolong() -> None:
+        held(upload).update(deadline=timezone.now() + LEASE)
 
-    thread = threading.Thread(target=keep, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return prolonged(prolong, every=LEASE.total_seconds() / 8, what=f"upload {upload.pk}")

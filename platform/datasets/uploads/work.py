@@ -6,17 +6,12 @@ Nothing is kept of a refused upload but its report and the file itself.
 
 import hashlib
 import logging
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -25,6 +20,7 @@ from accounts.refusals import Refused
 from datasets import policy
 from datasets.actions import ImportReport, import_dataset
 from datasets.models import DatasetVersion
+from datasets.scratch import scratch_folder
 from datasets.uploads import kinds, receiving
 from datasets.uploads.models import Upload
 from datasets.uploads.tabular import prepare, summary
@@ -48,7 +44,7 @@ def process(upload_id: int) -> None:
     if upload is None:
         return
     try:
-        with lease_kept(upload), scratch_folder() as folder:
+        with lease_kept(upload), scratch_folder("upload-") as folder:
             _work(upload, folder)
     except Superseded:
         log.info("upload %s was removed or given to another worker", upload_id)
@@ -84,16 +80,6 @@ def claim(upload_id: int) -> Upload | None:
         if won
         else None
     )
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A folder for the file and what comes out of it, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="upload-", dir=settings.FILE_UPLOAD_TEMP_DIR))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _work(upload: Upload, folder: Path) -> None:

@@ -158,7 +158,7 @@ def test_what_another_try_imports_is_not_kept_for_the_first(olga, tmp_path):
     slow = work.claim(sent(olga, zipped(tmp_path)).pk)
     reconciler.reconcile(slow.deadline + LEASE)
     work.claim(slow.pk)
-    with pytest.raises(Superseded), work.scratch_folder() as folder:
+    with pytest.raises(Superseded), work.scratch_folder("upload-") as folder:
         work._work(slow, folder)
     assert not DatasetVersion.objects.exists()
 
