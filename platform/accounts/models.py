@@ -8,6 +8,7 @@ class User(AbstractUser):
     """Somebody with an account. Roles belong to a competition, not to the person."""
 
     affiliation = models.CharField(max_length=120, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True, help_text="Where times are typed; IANA name.")
 
     @property
     def display_name(self) -> str:

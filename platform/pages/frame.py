@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.http import Http404, HttpRequest
-from django.utils import timezone
 
-from competitions import policy
+from competitions import clock, policy
 from competitions.lifecycle import current_phase
 from competitions.models import Competition, Participant, Phase
 
@@ -125,4 +124,4 @@ def load(request: HttpRequest, slug: str) -> Frame:
     viewer = policy.viewer_of(request.user, slug)
     if viewer is None or not viewer.may_see:
         raise Http404("There is no such competition.")
-    return Frame(request, viewer, timezone.now())
+    return Frame(request, viewer, clock.now(viewer.competition))

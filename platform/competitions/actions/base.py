@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.models import AuditEntry, Competition
 
 
@@ -72,7 +71,7 @@ class Action(ABC):
     def execute(self) -> str:
         """Permit, check and change in one transaction; returns the sentence of the audit log."""
         self.permit()
-        now = timezone.now()
+        now = clock.now(self.competition)
         with transaction.atomic():
             # One action after another on a competition: what was checked still holds when it is changed.
             Competition.objects.select_for_update(no_key=True).get(pk=self.competition.pk)

@@ -1,24 +1,42 @@
 """Competitions and their protocol: rounds, phases, tasks; people, teams and entrants; the audit log."""
 
 from competitions.models.audit import AuditEntry
-from competitions.models.contest import Competition, Page
-from competitions.models.people import Entrant, HeldRole, Organizer, Participant, Team, TeamMember
+from competitions.models.contest import Competition, Page, PageImage
+from competitions.models.fact_sheet import Answer, Question
+from competitions.models.people import (
+    Entrant,
+    HeldRole,
+    Organizer,
+    Participant,
+    Team,
+    TeamLink,
+    TeamMember,
+    TeamMerge,
+)
 from competitions.models.protocol import Extension, Phase, Prize, PrizeClaim, Round, Task
+from competitions.models.telling import Announcement, Delivery
 
 __all__ = [
+    "Announcement",
+    "Answer",
     "AuditEntry",
     "Competition",
+    "Delivery",
     "Entrant",
     "Extension",
     "HeldRole",
     "Organizer",
     "Page",
+    "PageImage",
     "Participant",
     "Phase",
     "Prize",
     "PrizeClaim",
+    "Question",
     "Round",
     "Task",
     "Team",
+    "TeamLink",
     "TeamMember",
+    "TeamMerge",
 ]

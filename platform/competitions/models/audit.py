@@ -25,6 +25,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["competition", "-at", "-id"])]
         verbose_name_plural = "audit entries"
 
     def __str__(self) -> str:

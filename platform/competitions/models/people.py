@@ -99,6 +99,37 @@ class TeamMember(models.Model):
         return f"{self.user} ({self.state})"
 
 
+class TeamLink(models.Model):
+    """A link that lets whoever has it come into a team. Only the digest of its secret is kept."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="links")
+    digest = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    made_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-made_at"]
+
+    def __str__(self) -> str:
+        return f"a link into {self.team}"
+
+
+class TeamMerge(models.Model):
+    """One team's captain asks another team to come in as a whole; it is gone once it was answered."""
+
+    into = models.ForeignKey(Team, models.CASCADE, related_name="merges_asked")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="merges_offered", help_text="Which would end.")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    asked_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["into", "team"], name="one_offer_to_merge")]
+
+    def __str__(self) -> str:
+        return f"{self.team} into {self.into}"
+
+
 class Entrant(models.Model):
     """Who competes: a user or a team. Quota and rank are the entrant's."""
 
@@ -111,6 +142,9 @@ class Entrant(models.Model):
     is_baseline = models.BooleanField(default=False, help_text="Shown on the board, never shifts a rank.")
     held_a_role = models.BooleanField(
         default=False, help_text="Ever an organizer here: takes no rank, also after the role has ended."
+    )
+    owes_answers = models.BooleanField(
+        default=False, help_text="Has not answered the required questions of the fact sheet: takes no rank yet."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -130,4 +164,4 @@ class Entrant(models.Model):
     @property
     def is_ranked(self) -> bool:
         """Whether this entrant takes a place on the board."""
-        return not (self.is_baseline or self.held_a_role)
+        return not (self.is_baseline or self.held_a_role or self.owes_answers)

@@ -38,7 +38,7 @@ class Phase(models.Model):
     """A window in time with a kind, its tasks, quotas and budget."""
 
     class Kind(models.TextChoices):
-        TWEAKATHON = "tweakathon", "Tweakathon: submit, see validation scores"
+        TWEAKATHON = "tweakathon", "Tweakathon: submit, and see scores at once"
         FINAL = "final", "Final: test scores of the last Tweakathon entry"
         AUTOML = "automl", "AutoML: code of an earlier phase runs on new, unseen datasets"
         OPEN = "open", "open"
@@ -243,6 +243,10 @@ class Task(models.Model):
     revealed_at = models.DateTimeField(
         null=True, blank=True, help_text="When the dataset of a blind phase got its name and became downloadable."
     )
+    quarantined_at = models.DateTimeField(
+        null=True, blank=True, help_text="While set, its runs wait and it takes no part in the ranking."
+    )
+    quarantine_reason = models.CharField(max_length=300, blank=True)
 
     class Meta:
         ordering = ["order", "id"]

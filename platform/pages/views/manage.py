@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.refusals import Refused
 from competitions.models import Competition
-from pages import frame, organizing, own
+from pages import frame, organizing, own, studio
 from pages.answers import tells_refusals
 from pages.organizer_actions import OFFERS
 from submissions import dispatch, images, policy
@@ -37,7 +37,8 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
     state = request.GET.get("state", "")
     chosen = everything.filter(state=state) if state in Submission.State.values else everything
     page = Paginator(own.with_runs(chosen), PER_PAGE).get_page(request.GET.get("page"))
-    context = shown.context(
+    context = studio.context(
+        shown,
         "manage",
         page=page,
         lines=own.listed(list(page), sees_hidden=shown.sees_hidden, now=shown.now),
@@ -51,7 +52,6 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
             shown.competition, shown.phases, shown.now, sees_hidden=shown.sees_hidden
         ),
         offers={name: offer.label for name, offer in OFFERS.items()},
-        may_edit=shown.viewer.may_edit,
         sees_hidden=shown.sees_hidden,
         suspects=organizing.suspects(shown.competition),
         # What was done may name what is hidden.

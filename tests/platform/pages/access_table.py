@@ -119,7 +119,7 @@ PAGES: dict[str, Row] = {
     CONTEST + "leaderboard.csv": public(),
     CONTEST + "leaderboard.json": public(),
     CONTEST + "manage/": page(by(403, (ORGANIZERS, 200))),
-    CONTEST + "manage/<slug:action>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 200))),
+    CONTEST + "manage/act/<slug:action>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 200))),
     CONTEST + "prizes/<int:number>/": form(by(404), by(404)),
     CONTEST + "published/<int:submission_id>/": verbs(ALL_405, GET=by(404)),
     CONTEST + "published/<int:submission_id>/ (blind)": verbs(ALL_405, GET=by(404)),

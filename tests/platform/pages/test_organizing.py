@@ -49,7 +49,7 @@ def test_every_phase_of_a_series_is_shown_with_its_actions(contest, olga, clock)
 
 def test_an_action_is_shown_before_it_is_done(contest, olga, clock):
     phase = contest["Tweakathon[0]"]
-    where = url(contest, "manage/extend-deadline/")
+    where = url(contest, "manage/act/extend-deadline/")
     assert 'name="closes_at"' in text(olga.get(where, {"phase": phase.pk}))
     wanted = {"phase": phase.pk, "closes_at": f"{contest.at(11):%Y-%m-%dT%H:%M:%S}", "move_later": "on"}
     page = text(olga.post(where, wanted))
@@ -64,7 +64,7 @@ def test_an_action_is_shown_before_it_is_done(contest, olga, clock):
 
 
 def test_an_action_that_a_rule_forbids_says_so_in_its_place(contest, olga):
-    where = url(contest, "manage/release/")
+    where = url(contest, "manage/act/release/")
     answer = olga.get(where, {"phase": contest["Final[0]"].pk})
     assert answer.status_code == 409
     assert "has not ended yet" in text(answer)
@@ -74,8 +74,8 @@ def test_an_action_that_a_rule_forbids_says_so_in_its_place(contest, olga):
 def test_what_belongs_to_another_competition_is_unknown_here(contest, olga, action, what):
     other = make.phase(make.competition(organizer=make.user("olga")))
     ids = {"phase": other.pk, "task": other.tasks.first().pk}
-    assert olga.get(url(contest, f"manage/{action}/"), {what: ids[what]}).status_code == 404
-    assert olga.get(url(contest, f"manage/{action}/"), {what: "x"}).status_code == 404
+    assert olga.get(url(contest, f"manage/act/{action}/"), {what: ids[what]}).status_code == 404
+    assert olga.get(url(contest, f"manage/act/{action}/"), {what: "x"}).status_code == 404
 
 
 def test_runs_on_an_older_version_of_a_dataset_are_told(contest, olga):
@@ -105,7 +105,9 @@ def test_every_offered_action_opens(contest, olga, clock):
     tick()
     pages = [url(contest, "manage/"), url(contest, f"submissions/{alice.pk}/")]
     links = {
-        link for page in pages for link in re.findall(r'href="([^"]+manage/[a-z-]+/[^"]*)"', text(olga.get(page)))
+        link
+        for page in pages
+        for link in re.findall(r'href="([^"]+manage/act/[a-z-]+/[^"]*)"', text(olga.get(page)))
     }
     assert len(links) > 30
     for link in links:
@@ -157,12 +159,12 @@ def test_a_prize_goes_from_provisional_to_confirmed_and_the_code_is_public_then(
     claim = PrizeClaim.objects.get()
     assert claim.state == "fact_sheet"
     ids = {"phase": won["Final[0]"].pk, "entrant": claim.entrant_id}
-    assert olga.get(url(won, "manage/confirm-prize/"), ids).status_code == 409
+    assert olga.get(url(won, "manage/act/confirm-prize/"), ids).status_code == 409
     entry = Submission.objects.get(phase=won["Final[0]"], entrant=claim.entrant)
     assert visitor.get(url(won, f"published/{entry.pk}/")).status_code == 404
     answers = {"fact_sheet": "A tree.", "publishes_code": "on", "licence": "Apache-2.0"}
     assert alice.post(where, answers).status_code == 302
-    assert olga.post(url(won, "manage/confirm-prize/"), {**ids, "confirm": "yes"}).status_code == 302
+    assert olga.post(url(won, "manage/act/confirm-prize/"), {**ids, "confirm": "yes"}).status_code == 302
     claim.refresh_from_db()
     assert claim.state == "confirmed"
     page = text(visitor.get(url(won, "phases/")))
@@ -183,7 +185,7 @@ def test_when_a_winner_is_declined_the_next_in_line_moves_up_and_the_board_stays
     assert in_line() == [(1, "alice"), (2, "dora")]
     entrant = make.entrant(won.contest, make.user("alice"))
     ids = {"phase": won["Final[0]"].pk, "entrant": entrant.pk, "why": "The code was not published."}
-    assert olga.post(url(won, "manage/decline-prize/"), {**ids, "confirm": "yes"}).status_code == 302
+    assert olga.post(url(won, "manage/act/decline-prize/"), {**ids, "confirm": "yes"}).status_code == 302
     assert in_line() == [(1, "dora"), (2, "bob")]
     assert client_of("alice").get(url(won, f"prizes/{won['Final[0]'].number}/")).status_code == 404
     assert [row.entrant.name for row in board.rows(won["Final[0]"], clock.now)] == ["alice", "dora", "bob"]

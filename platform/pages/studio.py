@@ -1,0 +1,25 @@
+"""The sections of a competition's studio: what organizers see and change, in the order of their navigation."""
+
+from dataclasses import dataclass
+
+from pages.frame import Frame
+
+
+@dataclass(frozen=True)
+class Section:
+    """One page of the studio. `name` is its address's name; `for_editors`: reviewers do not see it in the list."""
+
+    key: str
+    label: str
+    name: str
+    for_editors: bool = False
+
+
+SECTIONS = (Section("manage", "Overview", "manage"),)
+
+
+def context(shown: Frame, section: str, **more: object) -> dict[str, object]:
+    """The variables of a page of the studio, whose templates extend `studio/base.html`."""
+    sections = [one for one in SECTIONS if shown.viewer.may_edit or not one.for_editors]
+    may_edit = shown.viewer.may_edit
+    return shown.context("manage", sections=sections, section=section, may_edit=may_edit, **more)
