@@ -15,7 +15,11 @@ class Section:
     for_editors: bool = False
 
 
-SECTIONS = (Section("manage", "Overview", "manage"),)
+SECTIONS = (
+    Section("manage", "Overview", "manage"),
+    Section("submissions", "Submissions", "manage_submissions"),
+    Section("queue", "Queue", "manage_queue"),
+)
 
 
 def context(shown: Frame, section: str, **more: object) -> dict[str, object]:

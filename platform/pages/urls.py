@@ -17,6 +17,8 @@ from pages.views import (
     submissions,
     upload,
 )
+from pages.views.studio import queue as queue_section
+from pages.views.studio import submissions as submissions_section
 
 ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
@@ -77,3 +79,10 @@ urlpatterns = [
     path(VERSION + "use/", dataset_changes.use_version, name="use_dataset_version"),
     path(VERSION + "remove/", dataset_changes.remove_version, name="remove_dataset_version"),
 ]
+
+# The sections on submissions, the queue and the workers.
+RUNS = [
+    path(ONE + "manage/submissions/", submissions_section.submissions, name="manage_submissions"),
+    path(ONE + "manage/queue/", queue_section.queue, name="manage_queue"),
+]
+urlpatterns += RUNS

@@ -142,6 +142,11 @@ PAGES |= {
     UPLOAD + "prepare/": form(by(404, owner=409), by(404, owner=409)),
 }
 
+PAGES |= {
+    CONTEST + "manage/submissions/": page(by(403, (ORGANIZERS, 200))),
+    CONTEST + "manage/queue/": page(by(403, (ORGANIZERS, 200))),
+}
+
 # Not public: who organizes a contest with them and sees what is hidden, reads them; who owns them, changes them.
 READ = verbs(ALL_405, GET=by(404, (SEE_HIDDEN, 200)))
 NO_CARD = verbs(ALL_405, GET=by(404))

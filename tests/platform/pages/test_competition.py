@@ -202,16 +202,17 @@ def test_whoever_does_not_take_part_sees_no_form(world):
 def test_organizers_see_all_submissions_by_state_and_the_health_of_workers(world):
     make.worker("quick")
     make.worker("gone", seen_at=timezone.now() - dt.timedelta(hours=1))
-    html = text(world, "manage/", "organizer")
+    html = text(world, "manage/submissions/", "organizer")
     assert "alice" in html
     assert "bob" in html
-    assert "alive" in html
-    assert "silent" in html
-    only = text(world, "manage/?state=finished", "organizer")
+    health = text(world, "manage/queue/", "organizer")
+    assert "alive" in health
+    assert "silent" in health
+    only = text(world, "manage/submissions/?state=finished", "organizer")
     assert world.finished.get_absolute_url() in only
     assert f'{world.submission.get_absolute_url()}" aria-label' not in only
     assert Submission.objects.count() == 2
-    assert world.client("organizer").get(world.url("manage/?state=nonsense&page=x")).status_code == 200
+    assert world.client("organizer").get(world.url("manage/submissions/?state=nonsense&page=x")).status_code == 200
 
 
 def test_a_red_banner_stands_on_every_page_while_code_runs_unconfined(world):

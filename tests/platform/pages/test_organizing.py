@@ -91,7 +91,7 @@ def test_a_run_lost_on_two_workers_is_shown_as_a_suspect(contest, olga):
     for number in (1, 2):
         worker, _ = make.worker(f"machine{number}")
         Attempt.objects.create(run=run, number=number, worker=worker, secret_hash="x", outcome="lost")
-    assert "on machine1 and machine2" in text(olga.get(url(contest, "manage/")))
+    assert "on machine1 and machine2" in text(olga.get(url(contest, "manage/queue/")))
 
 
 def test_every_offered_action_opens(contest, olga, clock):

@@ -183,4 +183,4 @@ def test_pages_of_submissions_ask_a_bounded_number_of_queries(world, django_asse
         client.get(world.submission.get_absolute_url(), headers=HTMX)
     manager = world.client("organizer")
     with django_assert_max_num_queries(38):
-        manager.get(world.url("manage/"))
+        manager.get(world.url("manage/submissions/"))

@@ -168,7 +168,7 @@ def test_organizers_read_before_any_submission_which_image_is_missing(client, as
     contest = asked.submission.phase.competition
     factories.worker("without", images=[image()])
     client.force_login(contest.created_by)
-    page = client.get(f"/competitions/{contest.slug}/manage/").content.decode()
+    page = client.get(f"/competitions/{contest.slug}/manage/queue/").content.decode()
     assert f"No connected worker has the image {AUTOSKLEARN_IMAGE}." in page
 
 

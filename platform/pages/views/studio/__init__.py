@@ -1,0 +1,1 @@
+"""Views of the studio, one module for each section."""
