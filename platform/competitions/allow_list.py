@@ -7,10 +7,14 @@ that they are theirs, else anybody could register with an address of the list.
 import re
 from collections.abc import Collection
 
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+
 from accounts.people import Person, verified_emails
 from competitions.models import Competition
 
 ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+MOST_ENTRIES = 20_000
 DOMAIN = re.compile(r"@[^\s@]+\.[^\s@]+")
 
 
@@ -18,6 +22,19 @@ def entries(text: str) -> list[str]:
     """The entries of a typed list, in lower case, each once; lines, commas and semicolons separate them."""
     parts = re.split(r"[\s,;]+", text.casefold())
     return list(dict.fromkeys(part for part in parts if part))
+
+
+def tidied(text: str) -> str:
+    """A typed list with one entry a line; raises ValidationError where it has mistakes or is too long."""
+    wrong = mistakes(text)
+    if wrong:
+        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        rule = "A line is an address like alice@example.org or a domain like @example.org."
+        raise ValidationError(f"Neither an address nor a domain: {', '.join(wrong[:3])}{more}. {rule}")
+    found = entries(text)
+    if len(found) > MOST_ENTRIES:
+        raise ValidationError(f"A list has at most {MOST_ENTRIES:,} entries.")
+    return "\n".join(found)
 
 
 def mistakes(text: str) -> list[str]:
@@ -37,3 +54,15 @@ def admits(competition: Competition, user: Person) -> bool:
     if not user.is_authenticated or not competition.allowed_emails.strip():
         return False
     return names(competition.allowed_emails, verified_emails(user))
+
+
+def admitting(user: Person) -> set[int]:
+    """The ids of the private competitions whose list names a verified address of the person. Two queries."""
+    emails = verified_emails(user)
+    if not emails:
+        return set()
+    near = Q()
+    for email in emails:
+        near |= Q(allowed_emails__icontains=email.rpartition("@")[2])
+    private = Competition.objects.filter(near, visibility=Competition.Visibility.PRIVATE)
+    return {pk for pk, text in private.values_list("pk", "allowed_emails") if names(text, emails)}

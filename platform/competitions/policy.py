@@ -17,7 +17,7 @@ from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import lifecycle
+from competitions import allow_list, lifecycle
 from competitions.models import Competition, Entrant, Extension, Organizer, Participant, Phase, Task, TeamMember
 from datasets.models import Dataset
 
@@ -98,8 +98,19 @@ class Viewer:
 
     @property
     def may_see(self) -> bool:
-        """Whether the person may read the competition's pages."""
-        return self.competition.state != Competition.State.DRAFT or self.is_organizer
+        """Whether the person may read the competition's pages.
+
+        A draft is its organizers' alone. What is private is also for those who take part or asked to, and for
+        those whose verified address is on its list.
+        """
+        if self.competition.state == Competition.State.DRAFT:
+            return self.is_organizer
+        if self.competition.visibility != Competition.Visibility.PRIVATE or self.is_organizer:
+            return True
+        wish = self.participation
+        if wish is not None:
+            return wish.state in LIVE
+        return allow_list.admits(self.competition, self.user)
 
     @property
     def may_submit(self) -> bool:
@@ -160,6 +171,7 @@ def _own(model: type[Found], viewer: Viewer, names: Iterable[str]) -> Found | No
 
 
 EDITING = (Organizer.Role.OWNER, Organizer.Role.EDITOR)
+LIVE = (Participant.State.PENDING, Participant.State.APPROVED)
 IN_TEAM = (TeamMember.State.MEMBER, TeamMember.State.CAPTAIN)
 
 
@@ -184,13 +196,24 @@ def sees_hidden(user: Person, competition: Competition) -> bool:
 
 
 def visible_competitions(user: Person) -> QuerySet[Competition]:
-    """The competitions whose pages the person may read."""
-    everybody = ~Q(state=Competition.State.DRAFT)
+    """The competitions that lists show to the person: public ones, and those that are the person's.
+
+    Unlisted and private ones stand in the lists of their organizers, of who takes part in them, and of those on
+    the e-mail list of a private one. A rehearsal is in no list: it is reached from what it rehearses.
+    """
+    found = Competition.objects.filter(rehearses=None)
+    if user.is_authenticated and user.is_superuser:
+        return found
+    is_out = ~Q(state=Competition.State.DRAFT)
+    public = is_out & Q(visibility=Competition.Visibility.PUBLIC)
     if not user.is_authenticated:
-        return Competition.objects.filter(everybody)
-    if user.is_superuser:
-        return Competition.objects.all()
-    return Competition.objects.filter(everybody | Q(organizers__user=user)).distinct()
+        return found.filter(public)
+    organized = Q(pk__in=Organizer.objects.filter(user=user).values("competition"))
+    joined = Participant.objects.filter(user=user, state__in=LIVE).values("competition")
+    turned_away = Participant.objects.filter(user=user).exclude(state__in=LIVE).values("competition")
+    invited = Q(visibility=Competition.Visibility.PRIVATE, pk__in=allow_list.admitting(user))
+    mine = Q(pk__in=joined) | (invited & ~Q(pk__in=turned_away))
+    return found.filter(public | organized | (is_out & mine))
 
 
 def may_see(user: Person, competition: Competition) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from competitions.models.protocol import Phase
+
+
+RESERVED_SLUGS = ("new",)
 
 
 def image_path(image: "PageImage", filename: str) -> str:
@@ -92,6 +96,17 @@ class Competition(models.Model):
 
     def get_absolute_url(self) -> str:
         return f"/competitions/{self.slug}/"
+
+    def clean(self) -> None:
+        """Refuse an address that the site uses itself; bring the e-mail list into one spelling."""
+        from competitions import allow_list
+
+        if self.slug in RESERVED_SLUGS:
+            raise ValidationError({"slug": f"The address /competitions/{self.slug}/ is the site's own."})
+        try:
+            self.allowed_emails = allow_list.tidied(self.allowed_emails)
+        except ValidationError as problem:
+            raise ValidationError({"allowed_emails": problem.messages}) from problem
 
     def phases(self) -> "QuerySet[Phase]":
         """All phases in the order of the competition, with their rounds."""
