@@ -14,6 +14,7 @@ from pages.views import (
     prizes,
     readiness,
     site,
+    styleguide,
     submissions,
     upload,
 )
@@ -30,6 +31,7 @@ VERSION = DATASET + "versions/<int:number>/"
 urlpatterns = [
     path("", site.home, name="home"),
     path("favicon.ico", site.icon, name="icon"),
+    path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("competitions/", site.competition_list, name="competitions"),
     path(ONE, competition.overview, name="competition"),
     path(ONE + "phases/", competition.phases, name="phases"),

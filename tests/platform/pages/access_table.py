@@ -81,6 +81,7 @@ SUBMISSION = CONTEST + "submissions/<int:submission_id>/"
 PAGES: dict[str, Row] = {
     "": public(),
     "favicon.ico": public(301),
+    "styleguide/": public(),
     "competitions/": public(),
     CONTEST: public(),
     CONTEST + "phases/": public(),
