@@ -3,6 +3,8 @@
 The actions of the manage page make the same changes, and show before what would be scored or run again.
 """
 
+import datetime as dt
+
 from django.core.exceptions import ValidationError
 
 from competitions.models.protocol import Phase, Task
@@ -41,3 +43,28 @@ def clean_phase(phase: Phase) -> None:
                 for name in changed
             }
         )
+
+
+def moved_dates(before: Phase, after: Phase, now: dt.datetime) -> dict[str, str]:
+    """By field, why the dates of a phase that has submissions may not move so; empty where they may.
+
+    What was received stays inside its window, and a phase whose entries went forward stays ended.
+    """
+    opens, closes = before.opens_at != after.opens_at, before.closes_at != after.closes_at
+    if not (opens or closes) or not dates_are_bound(before):
+        return {}
+    refused = {}
+    if before.has_ended(now):
+        what = f"{before.title} has ended; its entries went forward. Give those who need it extra time."
+        refused |= {name: what for name, moves in (("opens_at", opens), ("closes_at", closes)) if moves}
+        return refused
+    if opens and before.has_begun(now) and after.opens_at > before.opens_at:
+        refused["opens_at"] = f"{before.title} has opened and has submissions; it cannot open later."
+    if closes and after.closes_at is not None and after.closes_at <= now:
+        refused["closes_at"] = f"{before.title} has submissions; its new end cannot lie in the past."
+    return refused
+
+
+def dates_are_bound(phase: Phase) -> bool:
+    """Whether something happened in a phase that its dates must go on telling of."""
+    return phase.submissions.exists() or phase.tasks.filter(revealed_at__isnull=False).exists()
