@@ -14,6 +14,7 @@ from competitions.actions.budgets import ApplyPreset
 from competitions.models import (
     AuditEntry,
     Competition,
+    Deletion,
     Entrant,
     Extension,
     HeldRole,
@@ -212,3 +213,10 @@ class AuditEntryAdmin(ReadOnly, ModelAdmin):
     list_filter = ("action", "competition")
     list_select_related = ("competition", "user")
     search_fields = ("text",)
+
+
+@admin.register(Deletion)
+class DeletionAdmin(ReadOnly, ModelAdmin):
+    list_display = ("title", "slug", "asked_by_name", "asked_at", "ended_at", "was_rehearsal")
+    list_filter = ("was_rehearsal",)
+    search_fields = ("slug", "title")

@@ -31,6 +31,7 @@ app.conf.update(
         "lifecycle": {"task": "submissions.lifecycle", "schedule": 60.0, "options": {"expires": 55}},
         "curves": {"task": "submissions.score_curves", "schedule": 60.0, "options": {"expires": 55}},
         "uploads": {"task": "datasets.reconcile", "schedule": 10.0, "options": {"expires": 30}},
+        "deletions": {"task": "submissions.finish_deletions", "schedule": 15.0, "options": {"expires": 30}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )

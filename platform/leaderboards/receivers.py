@@ -44,8 +44,8 @@ def boards_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: 
 
 @receiver(post_delete, sender=Submission)
 def submission_deleted(instance: Submission, **kwargs: Any) -> None:
-    """Its entrant has another entry now, or none."""
-    phase = Phase.objects.filter(pk=instance.phase_id).first()
+    """Its entrant has another entry now, or none; the boards of a competition that is being deleted can wait."""
+    phase = Phase.objects.filter(pk=instance.phase_id, round__competition__deletion=None).first()
     if phase is not None:
         board.refresh_now(phase, entrants=[instance.entrant_id])
 

@@ -59,6 +59,13 @@ def ring_dispatcher() -> None:
     _send(app, "submissions.dispatch", None, "site", expires=30)
 
 
+def ring_deletion() -> None:
+    """Tell the site's own worker that a competition is to be removed."""
+    from config.celery import app
+
+    _send(app, "submissions.finish_deletions", None, "site", expires=30)
+
+
 def _send(app: Celery, task: str, run_id: int | None, queue: str, *, expires: int) -> None:
     try:
         app.send_task(

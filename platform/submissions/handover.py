@@ -57,7 +57,8 @@ def tick(at: dt.datetime | None = None) -> int:
     Parents come before their children, so that after hours of downtime one tick catches up. Datasets get their
     names first: the phase that offers them takes its entries over in the same tick.
     """
-    phases = Phase.objects.select_related("round__competition", "parent__round")
+    phases = Phase.objects.filter(round__competition__deletion=None)
+    phases = phases.select_related("round__competition", "parent__round")
     for phase in due_reveals(phases, _unrevealed(), at or timezone.now()):
         try:
             release.Reveal(by=None, phase=phase).execute()

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from submissions import curves, dispatch, files, handover, reconciler, scoring
+from submissions import curves, deletion, dispatch, files, handover, reconciler, scoring
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -40,3 +40,9 @@ def lifecycle() -> None:
 def score_curves() -> None:
     """Score the earlier predictions of runs whose phase is over, some at a time."""
     curves.score_due(timezone.now())
+
+
+@shared_task(name="submissions.finish_deletions")  # type: ignore[untyped-decorator]
+def finish_deletions() -> None:
+    """Remove what is left of competitions that were deleted."""
+    deletion.finish_all()

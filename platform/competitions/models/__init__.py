@@ -2,6 +2,7 @@
 
 from competitions.models.audit import AuditEntry
 from competitions.models.contest import Competition, Page, PageImage
+from competitions.models.deletion import Deletion
 from competitions.models.fact_sheet import Answer, Question
 from competitions.models.people import (
     Entrant,
@@ -21,6 +22,7 @@ __all__ = [
     "Answer",
     "AuditEntry",
     "Competition",
+    "Deletion",
     "Delivery",
     "Entrant",
     "Extension",
