@@ -55,6 +55,9 @@ class Participant(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="participates")
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     joined_at = models.DateTimeField(auto_now_add=True)
+    wants_mail = models.BooleanField(
+        default=True, help_text="Whether announcements come by mail; on the site they always stand."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["competition", "user"], name="one_wish_per_person")]

@@ -14,7 +14,7 @@ class Announcement(models.Model):
     class Audience(models.TextChoices):
         EVERYBODY = "everybody", "all participants"
         PHASE = "phase", "those who submitted in a phase"
-        PERSON = "person", "one participant"
+        PERSON = "person", "chosen participants"
 
     competition = models.ForeignKey(Competition, models.CASCADE, related_name="announcements")
     subject = models.CharField(max_length=150)
@@ -48,6 +48,7 @@ class Delivery(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     deadline = models.DateTimeField(null=True, blank=True, help_text="When somebody else takes it up again.")
     problem = models.CharField(max_length=300, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True, help_text="When the person first saw it on the site.")
 
     class Meta:
         verbose_name_plural = "deliveries"
