@@ -2,6 +2,7 @@
 
 import datetime as dt
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,12 +24,22 @@ def record(
 
 
 @dataclass(frozen=True)
+class Changed:
+    """One value that would change: its name, as it is and as it would be, in words."""
+
+    label: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
 class Preview:
-    """What an action would do, in sentences, and how many runs it would score or run again."""
+    """What an action would do: in sentences, in old and new values, and how many runs it scores or runs again."""
 
     sentences: list[str]
     rescored: int = 0
     rerun: int = 0
+    changes: Sequence[Changed] = ()
 
 
 @dataclass

@@ -59,18 +59,19 @@ def create(
     with transaction.atomic():
         competition.save()
         Organizer.objects.create(competition=competition, user=owner, role=Organizer.Role.OWNER)
-        _make_phases(competition, blueprint, start, given)
+        make_phases(competition, blueprint, start, given)
         text = f"The competition was set up from the template {blueprint.name}."
         record(competition, by=by, action="create", text=text, at=timezone.now(), blueprint=blueprint.name)
     return competition
 
 
-def _make_phases(
+def make_phases(
     competition: Competition,
     blueprint: Blueprint,
     start: dt.datetime,
     datasets: Mapping[int, Sequence[Dataset]],
 ) -> None:
+    """Save the rounds and phases of a blueprint that starts then, with the datasets of each round, and its prizes."""
     for shape, phase in zip(blueprint.shapes, phases_of(blueprint, start, competition), strict=True):
         if phase.round.pk is None:
             phase.round.save()
