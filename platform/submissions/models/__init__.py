@@ -1,5 +1,6 @@
 """Submissions, their runs, attempts, predictions and scores; and the workers that run them."""
 
+from submissions.models.bulk import BulkWork
 from submissions.models.curves import PredictionScore
 from submissions.models.image import BuiltImage
 from submissions.models.pulse import Pulse
@@ -11,6 +12,7 @@ from submissions.models.worker import Worker
 __all__ = [
     "Attempt",
     "BuiltImage",
+    "BulkWork",
     "Handover",
     "Prediction",
     "PredictionScore",

@@ -117,6 +117,8 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state", "deadline"]),
             models.Index(fields=["state", "resource_class", "queued_at"]),
+            # Which submissions failed on a dataset, or for a reason, without reading the runs.
+            models.Index(fields=["task", "state", "reason", "submission"], name="runs_by_outcome"),
         ]
 
     def __str__(self) -> str:

@@ -89,7 +89,12 @@ class Submission(models.Model):
                 name="one_handed_over_submission",
             ),
         ]
-        indexes = [models.Index(fields=["phase", "entrant", "-received_at"])]
+        indexes = [
+            models.Index(fields=["phase", "entrant", "-received_at"]),
+            # Of the organizers' table, a page at a time.
+            models.Index(fields=["phase", "-received_at", "-id"], name="submissions_by_receipt"),
+            models.Index(fields=["phase", "state", "-received_at", "-id"], name="submissions_by_state"),
+        ]
 
     def __str__(self) -> str:
         return f"submission {self.number} of {self.entrant}"
