@@ -16,14 +16,13 @@ from competitions.actions.create import blueprint_named, make_phases
 from competitions.actions.dates import told
 from competitions.actions.queue import OfCompetition
 from competitions.actions.release import OfPhase
+from competitions.actions.seen import fingerprint, require_unchanged
 from competitions.blueprints import problems as problems_of_blueprint
 from competitions.models import Extension, Phase, Prize, Round, Task
 from competitions.presets import in_words
 from competitions.protocol_check import ProtocolProblem, check_competition, check_protocol, extra_time
 
 MOST_PHASES = 200
-CHANGED_MEANWHILE = "Somebody changed this since you opened the page."
-LOOK_AGAIN = "Open it again, so that nothing of theirs is lost."
 DATES = ("opens_at", "closes_at")
 
 
@@ -142,8 +141,7 @@ class EditPhase(OfPhase):
     def check(self, now: dt.datetime) -> None:
         """Nobody else changed it meanwhile, something changes, and every rule holds afterwards."""
         before, after = self._before(), self._after()
-        if self.seen and self.seen != wording.seen_of(before):
-            raise Refused(CHANGED_MEANWHILE, status=409, mend=LOOK_AGAIN)
+        require_unchanged(self.seen, *wording.values_of([before], wording.LABELS), what=before.title)
         if not wording.changed_fields(before, after) and not self._prizes_change():
             raise Refused("Nothing would change.", status=409)
         if after.round.competition_id != self.competition.pk:
@@ -290,8 +288,8 @@ class MoveDates(OfCompetition):
         pairs = self._pairs()
         if not {before.pk for before, _ in pairs}.issuperset(self.dates):
             raise Refused("There is no such phase.", status=404)
-        if self.seen and self.seen != dates_seen([before for before, _ in pairs]):
-            raise Refused(CHANGED_MEANWHILE, status=409, mend=LOOK_AGAIN)
+        rows = [before for before, _ in pairs]
+        require_unchanged(self.seen, *wording.values_of(rows, DATES), what="dates")
         if not any(wording.changed_fields(before, after, DATES) for before, after in pairs):
             raise Refused("No date would change.", status=409)
         for _, problem in self.problems(now):
@@ -337,7 +335,7 @@ class MoveDates(OfCompetition):
 
 def dates_seen(phases: Sequence[Phase]) -> str:
     """The digest of all dates of a competition."""
-    return wording.fingerprint(phases, DATES)
+    return fingerprint(*wording.values_of(phases, DATES))
 
 
 @dataclass

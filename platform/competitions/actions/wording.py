@@ -1,14 +1,14 @@
 """What an edit of a phase changes, in words, and what follows from it."""
 
 import datetime as dt
-import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db import models
 
 from competitions.actions.base import Changed
 from competitions.actions.dates import told
+from competitions.actions.seen import fingerprint
 from competitions.models import Competition, Phase
 from ingestion.budget import format_size
 
@@ -140,15 +140,15 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def fingerprint(rows: Collection[models.Model], names: Iterable[str]) -> str:
-    """A short digest of some fields of rows: another one says that somebody changed them meanwhile."""
-    values = [[row.pk, *(str(getattr(row, _column(name))) for name in names)] for row in rows]
-    return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
+def values_of(rows: Iterable[models.Model], names: Iterable[str]) -> list[object]:
+    """What some fields of rows hold, for the digest that a form carries (`seen.fingerprint`)."""
+    columns = [_column(name) for name in names]
+    return [value for row in rows for value in (row.pk, *(getattr(row, column) for column in columns))]
 
 
 def seen_of(phase: Phase) -> str:
     """The digest of everything in a phase that its form edits."""
-    return fingerprint([phase], LABELS)
+    return fingerprint(*values_of([phase], LABELS))
 
 
 def assigned(phase: Phase, values: Mapping[str, Any]) -> Phase:
