@@ -104,6 +104,22 @@ def automl_2018() -> Blueprint:
     )
 
 
+def three_phases() -> Blueprint:
+    """The protocol once: tweak and see validation scores, then test scores, and the code on unseen datasets."""
+    return Blueprint(
+        "three-phases",
+        "A competition in three phases",
+        "Tweak your code on known datasets; then their test scores are shown, and the code meets unseen datasets.",
+        {0: "Practice", 1: "Blind test"},
+        (
+            PhaseShape(0, Kind.TWEAKATHON, "Tweakathon[0]", 0, 56, "", "worker"),
+            PhaseShape(0, Kind.FINAL, "Final[0]", 56, 63, "Tweakathon[0]", "worker", True),
+            PhaseShape(1, Kind.AUTOML, "AutoML[1]", 56, 63, "Tweakathon[0]", "worker", True),
+        ),
+        max_team_size=5,
+    )
+
+
 def single() -> Blueprint:
     """One phase in which people submit and see validation scores."""
     return Blueprint(
@@ -115,7 +131,7 @@ def single() -> Blueprint:
     )
 
 
-BLUEPRINTS = {blueprint.name: blueprint for blueprint in (automl_2015(), automl_2018(), single())}
+BLUEPRINTS = {blueprint.name: blueprint for blueprint in (three_phases(), single(), automl_2015(), automl_2018())}
 
 
 def phases_of(blueprint: Blueprint, start: dt.datetime, competition: Competition) -> list[Phase]:

@@ -118,7 +118,7 @@ class LocalMoment(forms.DateTimeField):
 def _by_formats(text: str, formats: Any) -> dt.datetime:
     for pattern in formats:
         try:
-            return dt.datetime.strptime(text, str(pattern))  # noqa: DTZ007 - the zone is given by `read`
+            return dt.datetime.strptime(text, str(pattern))
         except ValueError:
             continue
     raise ValueError(text)

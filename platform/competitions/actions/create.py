@@ -71,7 +71,7 @@ def make_phases(
     start: dt.datetime,
     datasets: Mapping[int, Sequence[Dataset]],
 ) -> None:
-    """Save the rounds and phases of a blueprint that starts then, with the datasets of each round, and its prizes."""
+    """Save rounds, phases and prizes of a blueprint that starts then, with the datasets of each round."""
     for shape, phase in zip(blueprint.shapes, phases_of(blueprint, start, competition), strict=True):
         if phase.round.pk is None:
             phase.round.save()

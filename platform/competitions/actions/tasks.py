@@ -92,9 +92,10 @@ class AddTasks(OfCompetition):
             sentences.append(f"{phase.title} gets {', '.join(titles)}.")
             count = phase.submissions.count()
             if count:
+                many = f"{count} submission{'' if count == 1 else 's'}"
                 sentences.append(
-                    f"{phase.title} has {count} submission{'' if count == 1 else 's'} that never ran on it: a score "
-                    "that is missing there counts as the worst until the entrant submits again."
+                    f"{phase.title} has {many} that never ran on it: a score that is missing there counts as the "
+                    "worst until the entrant submits again."
                 )
         return Preview(sentences)
 
