@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,6 +10,7 @@ from django.http import HttpRequest
 from accounts.admin import ModelAdmin, ReadOnly, StackedInline, SuperusersOnly, TabularInline
 from accounts.refusals import Refused
 from competitions.actions.budgets import ApplyPreset
+from competitions.fields import SizeField
 from competitions.models import (
     AuditEntry,
     Competition,
@@ -30,7 +30,6 @@ from competitions.models import (
     TeamMember,
 )
 from competitions.presets import PRESETS
-from ingestion.budget import format_size, parse_size
 
 
 class OrganizerInline(SuperusersOnly, TabularInline):
@@ -59,26 +58,6 @@ class TaskInline(SuperusersOnly, TabularInline):
 class MemberInline(ReadOnly, TabularInline):
     model = TeamMember
     extra = 0
-
-
-class SizeField(forms.CharField):
-    """A number of bytes that people write and read with its unit: `8 GiB`."""
-
-    def prepare_value(self, value: Any) -> Any:
-        """The bytes with their unit where that is exact; what was typed stays as it was."""
-        if isinstance(value, int) and parse_size(format_size(value)) == value:
-            return format_size(value)
-        return value
-
-    def clean(self, value: Any) -> int | None:
-        """The number of bytes, or None for none."""
-        text = super().clean(value)
-        if not text:
-            return None
-        try:
-            return int(parse_size(text))
-        except ValueError as problem:
-            raise forms.ValidationError(str(problem)) from problem
 
 
 @admin.register(Competition)
