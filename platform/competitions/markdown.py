@@ -1,15 +1,22 @@
-"""Organizers' Markdown as clean HTML, for pages and for mail."""
+"""Organizers' Markdown as clean HTML, for pages and for mail.
+
+A text shows the pictures of its own competition by their names, `![what it shows](name.png)`, where it is rendered
+with the address at which they are served. A picture from anywhere else becomes a link: a page loads nothing from
+another host.
+"""
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from competitions.pictures import NAME
+
 TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
     "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "img": {"src", "alt", "loading"}}
 
 
 def _shift_headings(tokens: list[Token]) -> None:
@@ -23,14 +30,40 @@ def _shift_headings(tokens: list[Token]) -> None:
 _parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def render_markdown(text: str) -> SafeString:
-    """Organizers' Markdown as HTML: no raw HTML, no script, no style, nothing loaded from another host."""
+def _place_pictures(tokens: list[Token], pictures_at: str) -> None:
+    """Give own pictures their addresses; others become links, or their description where they are none."""
+    for token in tokens:
+        if token.children and any(child.type == "image" for child in token.children):
+            token.children = [
+                new
+                for child in token.children
+                for new in (_picture(child, pictures_at) if child.type == "image" else [child])
+            ]
+
+
+def _picture(token: Token, pictures_at: str) -> list[Token]:
+    source = str(token.attrGet("src") or "")
+    if pictures_at and NAME.fullmatch(source):
+        token.attrs = {"src": pictures_at + source, "alt": "", "loading": "lazy"}
+        return [token]
+    described = Token("text", "", 0, content=token.content or source)
+    if not source.startswith(("https://", "http://")):
+        return [described]
+    return [Token("link_open", "a", 1, attrs={"href": source}), described, Token("link_close", "a", -1)]
+
+
+def render_markdown(text: str, *, pictures_at: str = "") -> SafeString:
+    """Organizers' Markdown as HTML: no raw HTML, no script, no style, nothing loaded from another host.
+
+    `pictures_at`: the address, with its slash, below which the pictures of the text's competition are served.
+    """
     tokens = _parser.parse(text)
     _shift_headings(tokens)
+    _place_pictures(tokens, pictures_at)
     html = _parser.renderer.render(tokens, _parser.options, {})
     clean = nh3.clean(
         html,
-        tags=TAGS,
+        tags=TAGS | {"img"} if pictures_at else TAGS,
         attributes=ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",

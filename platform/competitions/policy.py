@@ -199,9 +199,10 @@ def visible_competitions(user: Person) -> QuerySet[Competition]:
     """The competitions that lists show to the person: public ones, and those that are the person's.
 
     Unlisted and private ones stand in the lists of their organizers, of who takes part in them, and of those on
-    the e-mail list of a private one. A rehearsal is in no list: it is reached from what it rehearses.
+    the e-mail list of a private one. A rehearsal is in no list: it is reached from what it rehearses. Nor is what
+    is being deleted.
     """
-    found = Competition.objects.filter(rehearses=None)
+    found = Competition.objects.filter(rehearses=None, deletion=None)
     if user.is_authenticated and user.is_superuser:
         return found
     is_out = ~Q(state=Competition.State.DRAFT)
@@ -265,6 +266,8 @@ def known_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
     tasks = list(tasks)
     blind = Task.objects.filter(dataset__in={task.dataset_id for task in tasks}, phase__kind=Phase.Kind.AUTOML)
     others = blind.exclude(pk__in=[task.pk for task in tasks]).select_related("phase")
+    # What is rehearsed elsewhere, on another clock, hides nothing here.
+    others = others.filter(phase__round__competition__rehearses=None)
     return lifecycle.revealed_tasks([*tasks, *others], now) & {task.pk for task in tasks}
 
 

@@ -7,6 +7,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from competitions.models import Competition
 from ingestion.budget import format_size
 from pages import markup
 from pages import text as texts
@@ -32,9 +33,10 @@ STATE_STYLES = {
 
 
 @register.filter
-def markdown(text: str) -> SafeString:
-    """Organizers' Markdown as clean HTML."""
-    return texts.render_markdown(text or "")
+def markdown(text: str, competition: Competition | None = None) -> SafeString:
+    """Organizers' Markdown as clean HTML; with the pictures of the competition, where it is one's text."""
+    pictures_at = f"{competition.get_absolute_url()}images/" if competition else ""
+    return texts.render_markdown(text or "", pictures_at=pictures_at)
 
 
 @register.filter
