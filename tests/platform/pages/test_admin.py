@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from competitions.admin import SizeField
+from competitions.fields import SizeField
 from competitions.models import (
     AuditEntry,
     Competition,
