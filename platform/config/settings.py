@@ -181,6 +181,7 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organizer", "root", "podium"]
 EMAIL_CONFIG = env.email("EMAIL_URL", default=f"filemail:///{PODIUM_HOME / 'mail'}")
 vars().update(EMAIL_CONFIG)
+EMAIL_TIMEOUT = 20  # seconds for each answer of the mail server
 DEFAULT_FROM_EMAIL = env.str("PODIUM_FROM_EMAIL", default="podium@localhost")
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PODIUM_URL.startswith("https://")

@@ -4,12 +4,15 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import names, policy
+from competitions import allow_list, names, policy
 from competitions.models import Competition, Entrant, HeldRole, Participant
 
 
 def join(competition: Competition, user: User) -> Participant:
-    """Let a person take part, at once or after approval; joining twice changes nothing."""
+    """Let a person take part, at once or after approval; joining twice changes nothing.
+
+    Where a list decides, an address counts only once the person proved that it is theirs.
+    """
     if not policy.may_see(user, competition) or competition.state != Competition.State.PUBLISHED:
         raise Refused(f"{competition.title} is not open to participants.", status=409)
     wish = policy.participation(user, competition)
@@ -17,8 +20,16 @@ def join(competition: Competition, user: User) -> Participant:
         return wish
     if competition.registration == Competition.Registration.CLOSED:
         raise Refused(f"{competition.title} takes no new participants.", status=409)
-    approved = competition.registration == Competition.Registration.OPEN
-    state = Participant.State.APPROVED if approved else Participant.State.PENDING
+    waits = competition.registration == Competition.Registration.APPROVAL
+    if competition.registration == Competition.Registration.ALLOW_LIST and not allow_list.admits(
+        competition, user
+    ):
+        raise Refused(
+            f"{competition.title} is for those on its list, and none of your verified e-mail addresses is on it.",
+            status=403,
+            mend="Add the address at which you were invited to your account, and follow the link sent to it.",
+        )
+    state = Participant.State.PENDING if mode == modes.APPROVAL else Participant.State.APPROVED
     wish, _ = Participant.objects.get_or_create(competition=competition, user=user, defaults={"state": state})
     return wish
 
