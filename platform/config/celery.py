@@ -32,7 +32,9 @@ app.conf.update(
         "curves": {"task": "submissions.score_curves", "schedule": 60.0, "options": {"expires": 55}},
         "uploads": {"task": "datasets.reconcile", "schedule": 10.0, "options": {"expires": 30}},
         "deletions": {"task": "submissions.finish_deletions", "schedule": 15.0, "options": {"expires": 30}},
+        "mail": {"task": "competitions.reconcile", "schedule": 15.0, "options": {"expires": 30}},
+        "bulk": {"task": "submissions.work_on_bulk", "schedule": 15.0, "options": {"expires": 30}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["datasets", "submissions"])
+app.autodiscover_tasks(["datasets", "competitions", "submissions"])
