@@ -20,10 +20,8 @@ def join(competition: Competition, user: User) -> Participant:
         return wish
     if competition.registration == Competition.Registration.CLOSED:
         raise Refused(f"{competition.title} takes no new participants.", status=409)
-    waits = competition.registration == Competition.Registration.APPROVAL
-    if competition.registration == Competition.Registration.ALLOW_LIST and not allow_list.admits(
-        competition, user
-    ):
+    mode, modes = competition.registration, Competition.Registration
+    if mode == modes.ALLOW_LIST and not allow_list.admits(competition, user):
         raise Refused(
             f"{competition.title} is for those on its list, and none of your verified e-mail addresses is on it.",
             status=403,
