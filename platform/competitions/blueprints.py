@@ -131,6 +131,7 @@ def single() -> Blueprint:
     )
 
 
+BLANK = Blueprint("blank", "A competition", "", {}, ())
 BLUEPRINTS = {blueprint.name: blueprint for blueprint in (three_phases(), single(), automl_2015(), automl_2018())}
 
 
