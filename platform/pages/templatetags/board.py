@@ -51,10 +51,10 @@ def _of_entry(one: ShownRow) -> str:
     row = one.row
     latest = ""
     if row.last_received_at != row.received_at:
-        latest = f'<span class="second">latest {markup.time_tag(row.last_received_at, "short")}</span>'
+        latest = f'<span class="second">latest {markup.time_tag(row.last_received_at, "cell")}</span>'
     return (
         f'<td class="num">{hours(row.wall_seconds)}</td><td class="num">{row.entries}</td>'
-        f'<td class="nowrap">{markup.time_tag(row.received_at, "short")}{latest}</td>'
+        f'<td class="nowrap">{markup.time_tag(row.received_at, "cell")}{latest}</td>'
     )
 
 

@@ -111,7 +111,10 @@ def at(mapping: dict[object, object], key: object) -> object:
 
 @register.simple_tag
 def moment(value: dt.datetime | None, style: str = "long") -> SafeString | str:
-    """A moment in UTC, marked up so that the page's script shows it in the reader's zone."""
+    """A moment in UTC. The page's script shows it in the reader's zone, and beside it how far away it is.
+
+    `style`: long; short, for tables; exact or cell, for where the distance stands already or has no room.
+    """
     if value is None:
         return ""
     return mark_safe(markup.time_tag(value, escape(style)))  # noqa: S308

@@ -35,13 +35,32 @@
   const DAY_AND_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
   const TIME_ONLY = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 
+  const STEPS = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+  // "in 12 days", "3 hours ago". A rehearsal has a clock of its own, so many seconds ahead of the world's.
+  function fromNow(moment) {
+    const seconds = (moment - Date.now()) / 1000 - Number(document.body.dataset.clockAhead || 0);
+    const [unit, length] = STEPS.find((step) => Math.abs(seconds) >= step[1]) || ["minute", 60];
+    const count = Math.trunc(seconds / length);
+    return count === 0 ? "now" : new Intl.RelativeTimeFormat("en", { numeric: "always" }).format(count, unit);
+  }
+
+  // Each moment in the reader's zone; beside it how far away it is, except where the style asks for one of the two.
   function showLocalTimes(root) {
     root.querySelectorAll("time[data-moment]").forEach((element) => {
       const moment = new Date(element.dateTime);
       if (Number.isNaN(moment.getTime())) return;
-      if (!element.title) element.title = element.textContent.trim();
-      const style = element.dataset.moment === "short" ? TIME_ONLY : DAY_AND_TIME;
-      element.textContent = new Intl.DateTimeFormat(undefined, style).format(moment);
+      const kind = element.dataset.moment;
+      const isShort = kind === "short" || kind === "cell";
+      const exact = new Intl.DateTimeFormat(undefined, isShort ? TIME_ONLY : DAY_AND_TIME).format(moment);
+      if (!element.dataset.utc) element.dataset.utc = element.textContent.trim();
+      element.title = element.dataset.utc + ", " + fromNow(moment);
+      element.textContent = exact;
+      if (kind === "exact" || kind === "cell") return;
+      const away = document.createElement("span");
+      away.className = "ago";
+      away.textContent = kind === "short" ? " " + fromNow(moment) : " (" + fromNow(moment) + ")";
+      element.append(away);
     });
     root.querySelectorAll("[data-zone]").forEach((element) => {
       element.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone || "your time zone";
@@ -197,6 +216,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     setUpThemeToggle();
     showLocalTimes(document);
+    window.setInterval(() => showLocalTimes(document), 60000);
     setUpUpload();
     askBeforeSending();
     keepReadersPlace();
