@@ -6,6 +6,7 @@ latest) reads the time here. Leases, deadlines of runs and everything a worker m
 
 import datetime as dt
 
+from django.db.models import Q
 from django.utils import timezone
 
 from competitions.models import Competition
@@ -13,4 +14,22 @@ from competitions.models import Competition
 
 def now(competition: Competition) -> dt.datetime:
     """The moment in this competition, with its time zone."""
-    return timezone.now() + competition.clock_offset
+    return at(timezone.now(), competition)
+
+
+def at(moment: dt.datetime, competition: Competition) -> dt.datetime:
+    """What this competition's clock shows at a moment of ours."""
+    return moment + competition.clock_offset
+
+
+def passed(moment: dt.datetime, field: str, competition: str) -> Q:
+    """Which rows of a query have a past moment in `field`, each by the clock of its own competition.
+
+    `moment` is one of ours, `competition` the path from the row to its competition. One query where there are
+    rehearsals, of which there are few.
+    """
+    found = Q(**{f"{field}__lte": moment})
+    rehearsals = Competition.objects.exclude(clock_offset=dt.timedelta(0)).values_list("pk", "clock_offset")
+    for pk, offset in rehearsals:
+        found |= Q(**{competition: pk, f"{field}__lte": moment + offset})
+    return found

@@ -38,7 +38,9 @@ def _organizes_with(user: Person, dataset: Dataset) -> bool:
 def concealed(datasets: Iterable[Dataset], now: dt.datetime) -> set[int]:
     """The ids of those that a blind phase uses and has not revealed, whoever published them; one query."""
     wanted = [dataset.pk for dataset in datasets]
-    blind = Task.objects.filter(dataset__in=wanted, phase__kind=Phase.Kind.AUTOML).select_related("phase")
+    blind = Task.objects.filter(
+        dataset__in=wanted, phase__kind=Phase.Kind.AUTOML, phase__round__competition__rehearses=None
+    ).select_related("phase")
     tasks = list(blind)
     revealed = lifecycle.revealed_tasks(tasks, now)
     return {task.dataset_id for task in tasks if task.pk not in revealed}

@@ -13,12 +13,22 @@ from typing import TypeVar
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import allow_list, lifecycle
-from competitions.models import Competition, Entrant, Extension, Organizer, Participant, Phase, Task, TeamMember
+from competitions.models import (
+    Competition,
+    Delivery,
+    Entrant,
+    Extension,
+    Organizer,
+    Participant,
+    Phase,
+    Task,
+    TeamMember,
+)
 from datasets.models import Dataset
 
 Person = User | AnonymousUser
@@ -56,6 +66,13 @@ class Viewer:
     def entrant_id(self) -> int | None:
         """The id of `entrant`."""
         return self.entrant.pk if self.entrant else None
+
+    @cached_property
+    def unread(self) -> int:
+        """How many announcements the person was told and has not seen on the site."""
+        if not self.user.is_authenticated:
+            return 0
+        return Delivery.objects.filter(_is_unread(self.user), announcement__competition=self.competition).count()
 
     @cached_property
     def had_extra_time(self) -> bool:
@@ -101,11 +118,12 @@ class Viewer:
         """Whether the person may read the competition's pages.
 
         A draft is its organizers' alone. What is private is also for those who take part or asked to, and for
-        those whose verified address is on its list.
+        those whose verified address is on its list. A rehearsal is private whatever its settings say.
         """
         if self.competition.state == Competition.State.DRAFT:
             return self.is_organizer
-        if self.competition.visibility != Competition.Visibility.PRIVATE or self.is_organizer:
+        is_private = self.competition.visibility == Competition.Visibility.PRIVATE
+        if self.is_organizer or not (is_private or self.competition.rehearses_id):
             return True
         wish = self.participation
         if wish is not None:
@@ -140,6 +158,7 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
         **_of_own(Participant, user, OF_WISH),
         own_entrant_id=Subquery(entrants.values("pk")[:1]),
         had_extra_time=Exists(Extension.objects.filter(entrant=OuterRef("own_entrant_id"))),
+        unread=Subquery(_unread_of(user)),
     ).first()
     if competition is None:
         return None
@@ -147,11 +166,22 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     viewer.role = _own(Organizer, viewer, OF_ROLE)
     viewer.participation = _own(Participant, viewer, OF_WISH)
     viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
+    viewer.unread = competition.unread or 0
     return viewer
 
 
+def _is_unread(user: Person) -> Q:
+    return Q(user=user.pk, read_at=None)
+
+
+def _unread_of(user: Person) -> QuerySet[Delivery, dict[str, object]]:
+    """How many unread announcements the person has in the competition of an outer query."""
+    unread = Delivery.objects.filter(_is_unread(user), announcement__competition=OuterRef("pk")).order_by()
+    return unread.values("announcement__competition").annotate(many=Count("pk")).values("many")
+
+
 OF_ROLE = ("id", "role", "sees_hidden")
-OF_WISH = ("id", "state")
+OF_WISH = ("id", "state", "wants_mail")
 
 
 def _of_own(model: type[Model], user: Person, names: Iterable[str]) -> dict[str, Subquery]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
+from competitions import clock
 from competitions.models import Phase
 from leaderboards import frozen, history
 from leaderboards.entries import PARTS, Standing, board_part, entries_that_count, standings, task_ids_of
@@ -36,6 +36,7 @@ from leaderboards.ranking import rank_entries, rank_table
 __all__ = ["board_part", "columns", "entries_that_count", "recomputed", "refresh", "refresh_now", "rows", "stored"]
 
 RANK = OF_RANK.index("rank")
+TEXTS = tuple(f"round__competition__{name}" for name in ("overview", "evaluation", "rules", "allowed_emails"))
 RECOMPUTED = tuple(name for name in (*OF_ENTRY, *OF_RANK) if name != "neutral_number")
 WRITE_RANKS = """
     UPDATE leaderboards_leaderboardrow
@@ -71,7 +72,8 @@ def refresh(phase: Phase, *, entrants: Collection[int] | None = None, renamed: b
     """
     # The lock makes two refreshes follow each other: the later one sees the scores of both.
     # no_key: what only refers to the phase, such as a submission that is being received, need not wait for it.
-    phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    locked = Phase.objects.select_for_update(of=("self",), no_key=True).select_related("round__competition")
+    phase = locked.defer(*TEXTS).get(pk=phase.pk)
     boards = {board.part: board for board in frozen.keep(phase)}
     task_ids = task_ids_of(phase)
     fresh = list(standings(phase, task_ids, entrants))
@@ -133,7 +135,7 @@ def _without_empty_part(lines: dict[str, Lines], phase: Phase) -> None:
 
 def _store(board: Board, task_ids: Sequence[int], lines: list[Line]) -> None:
     """Rank the lines of one board and write what differs from what is stored."""
-    phase, now = board.phase, timezone.now()
+    phase, now = board.phase, clock.now(board.phase.competition)
     stamp = connection.ops.adapt_datetimefield_value(now)
     table = table_of(lines, task_ids)
     ranking = rank_table(table, tie_rule=phase.tie_rule)

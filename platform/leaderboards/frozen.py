@@ -1,9 +1,9 @@
 """Boards as they were when they were frozen."""
 
+import datetime as dt
 from copy import copy
 
-from django.utils import timezone
-
+from competitions import clock
 from competitions.models import Phase
 from leaderboards.entries import board_part
 from leaderboards.models import Board, LeaderboardRow
@@ -21,15 +21,15 @@ def keep(phase: Phase) -> list[Board]:
     if phase.board == Phase.Board.FROZEN and not pictures:
         # A board on which nobody was yet stays empty, so it needs a picture too.
         for board in live or [Board(phase=phase, part=board_part(phase))]:
-            _take(board)
+            _take(board, clock.now(phase.competition))
     elif phase.board != Phase.Board.FROZEN and pictures:
         Board.objects.filter(phase=phase, is_frozen=True).delete()
     return live
 
 
-def _take(board: Board) -> None:
+def _take(board: Board, now: dt.datetime) -> None:
     picture = copy(board)
-    picture.pk, picture.is_frozen, picture.made_at = None, True, timezone.now()
+    picture.pk, picture.is_frozen, picture.made_at = None, True, now
     picture._state.adding = True
     picture.save()
     rows = list(LeaderboardRow.objects.filter(board=board)) if board.pk else []

@@ -4,20 +4,19 @@ The page shows a form, then what would happen, and only then does it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.utils import timezone
 
-from accounts.models import User
-from competitions import policy
-from competitions.actions import dates, queue, release
+from competitions import clock, policy
+from competitions.actions import dates, release
 from competitions.actions import prizes as prize_actions
 from competitions.actions.base import Action
 from competitions.models import Competition, Entrant, Phase, Task
 from datasets.models import Metric
 from leaderboards.prizes import line_of
+from pages.offers import runs
+from pages.offers.base import Nothing, Offer, Why
 from submissions import changes, moderation
 from submissions.models import Run, Submission
 
@@ -31,10 +30,6 @@ class UtcMoment(forms.DateTimeField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"], **options)
-
-
-class Nothing(forms.Form):
-    """No questions."""
 
 
 class Deadline(forms.Form):
@@ -51,12 +46,6 @@ class ExtraTime(forms.Form):
 
     entrant = forms.ModelChoiceField(Entrant.objects.none())
     closes_at = UtcMoment(label="Until, in UTC")
-    why = forms.CharField(max_length=300, label="Why")
-
-
-class Why(forms.Form):
-    """A reason that is kept."""
-
     why = forms.CharField(max_length=300, label="Why")
 
 
@@ -96,34 +85,9 @@ class VersionHow(forms.Form):
     )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Who asks, in which competition, on what, with which answers."""
-
-    by: User
-    competition: Competition
-    phase: Phase | None
-    task: Task | None
-    submission: Submission | None
-    run: Run | None
-    entrant: Entrant | None
-    answers: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One action as the pages offer it. `on` names the parameter that says on what it acts."""
-
-    label: str
-    on: str
-    form: type[forms.Form]
-    make: Callable[[Any], Action]
-    is_dangerous: bool = False
-
-
 def _prize(kind: Callable[..., Action]) -> Callable[[Any], Action]:
     def make(asked: Any) -> Action:
-        line = line_of(asked.phase, asked.entrant, timezone.now())
+        line = line_of(asked.phase, asked.entrant, clock.now(asked.competition))
         more = {"note": asked.answers["why"]} if "why" in asked.answers else {}
         return kind(by=asked.by, phase=asked.phase, entrant=asked.entrant, line=line, **more)
 
@@ -142,12 +106,6 @@ def _budget(asked: Any) -> Action:
 
 
 OFFERS: dict[str, Offer] = {
-    "pause-queue": Offer(
-        "Pause the queue", "", Nothing, lambda a: queue.PauseQueue(by=a.by, contest=a.competition)
-    ),
-    "resume-queue": Offer(
-        "Let the queue go on", "", Nothing, lambda a: queue.ResumeQueue(by=a.by, contest=a.competition)
-    ),
     "extend-deadline": Offer(
         "Move the deadline",
         "phase",
@@ -220,6 +178,7 @@ OFFERS: dict[str, Offer] = {
     ),
     "confirm-prize": Offer("Confirm the prize", "prize", Nothing, _prize(prize_actions.Confirm)),
     "decline-prize": Offer("Decline the prize", "prize", Why, _prize(prize_actions.Decline), is_dangerous=True),
+    **runs.OFFERS,
 }
 
 

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 import scoring
+from competitions import clock
 from competitions.models import Extension, Phase
 from submissions.models import Prediction, PredictionScore, Run, RunState, Score
 from submissions.public import PublicScore, public_value
@@ -70,8 +71,13 @@ def visible_parts(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> tuple
 
 
 def due(now: dt.datetime) -> QuerySet[Prediction]:
-    """The predictions that still want their score: numbered, of a finished run whose phase is over."""
-    more_time = Extension.objects.filter(phase=OuterRef("run__submission__phase"), closes_at__gt=now)
+    """The predictions that still want their score: numbered, of a finished run whose phase is over.
+
+    `now` is our time; whether a phase is over, its competition's clock says.
+    """
+    more_time = Extension.objects.filter(phase=OuterRef("run__submission__phase"))
+    more_time = more_time.exclude(clock.passed(now, "closes_at", "phase__round__competition"))
+    phase = "run__submission__phase"
     return (
         Prediction.objects.filter(
             number__isnull=False,
@@ -79,8 +85,8 @@ def due(now: dt.datetime) -> QuerySet[Prediction]:
             attempt_number=F("run__attempt_number"),
             run__source=Run.Source.CODE,
             run__state=RunState.FINISHED,
-            run__submission__phase__closes_at__lte=now,
         )
+        .filter(clock.passed(now, f"{phase}__closes_at", f"{phase}__round__competition"))
         .exclude(Exists(more_time))
         .select_related("run__dataset_version", "run__task", "run__submission__phase")
         .order_by("run_id", "seconds", "id")

@@ -13,11 +13,11 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions import release
 from competitions.actions.base import record
 from competitions.lifecycle import Entry, Step, due_handovers, due_reveals, handover_step
-from competitions.models import Entrant, Extension, Phase, Task
+from competitions.models import Competition, Entrant, Extension, Phase, Task
 from submissions import copies, dispatch, making, signals
 from submissions.models import Handover, Run, RunState, Score, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -51,21 +51,37 @@ class Progress:
         return not (self.awaited or self.outstanding_runs)
 
 
-def tick(at: dt.datetime | None = None) -> int:
-    """Do all that is due by now in every competition; returns how many entrants were handed over.
+def tick(at: dt.datetime | None = None, *, only: Competition | None = None) -> int:
+    """Do all that is due by now in every competition, or in one; returns how many entrants were handed over.
 
-    Parents come before their children, so that after hours of downtime one tick catches up. Datasets get their
-    names first: the phase that offers them takes its entries over in the same tick.
+    `at` is our time; what is due, each competition's clock says. Parents come before their children, so that after
+    hours of downtime one tick catches up. Datasets get their names first: the phase that offers them takes its
+    entries over in the same tick.
     """
     phases = Phase.objects.filter(round__competition__deletion=None)
     phases = phases.select_related("round__competition", "parent__round")
-    for phase in due_reveals(phases, _unrevealed(), at or timezone.now()):
-        try:
-            release.Reveal(by=None, phase=phase).execute()
-        except Exception:
-            log.exception("the datasets of phase %s could not be revealed", phase.pk)
-    now = at or timezone.now()  # read again: the datasets were revealed a moment ago
-    return sum(hand_over(phase, now) for phase in due_handovers(phases.filter(parent__isnull=False), now))
+    if only is not None:
+        phases = phases.filter(round__competition=only)
+    unrevealed = _unrevealed()
+    for competition, own in _by_competition(phases):
+        for phase in due_reveals(own, unrevealed, clock.at(at or timezone.now(), competition)):
+            try:
+                release.Reveal(by=None, phase=phase).execute()
+            except Exception:
+                log.exception("the datasets of phase %s could not be revealed", phase.pk)
+    count = 0
+    for competition, own in _by_competition(phases.filter(parent__isnull=False)):
+        now = clock.at(at or timezone.now(), competition)  # read again: the datasets were revealed a moment ago
+        count += sum(hand_over(phase, now) for phase in due_handovers(own, now))
+    return count
+
+
+def _by_competition(phases: Iterable[Phase]) -> list[tuple[Competition, list[Phase]]]:
+    """The phases of each competition, with the competition."""
+    found: dict[int, list[Phase]] = {}
+    for phase in phases:
+        found.setdefault(phase.round.competition_id, []).append(phase)
+    return [(own[0].competition, own) for own in found.values()]
 
 
 def _unrevealed() -> set[int]:
@@ -301,8 +317,11 @@ def retire(submission: Submission) -> None:
 
 def go_forward(phase_id: int, entrant_id: int) -> None:
     """After a submission has settled: hand its entrant over where that waited for it."""
-    now = timezone.now()
-    children = Phase.objects.filter(parent=phase_id).select_related("round__competition", "parent__round")
+    found = Phase.objects.filter(parent=phase_id).select_related("round__competition", "parent__round")
+    children = list(found)
+    if not children:
+        return
+    now = clock.now(children[0].competition)
     for child in due_handovers(children, now):
         if hand_over_entrant(child, entrant_id, now):
             _tell(child, f"{Entrant.objects.get(pk=entrant_id)} was handed over", now)

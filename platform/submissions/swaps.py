@@ -5,11 +5,10 @@ from enum import StrEnum
 from typing import ClassVar
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.base import record
 from competitions.models import Competition, Task
 from datasets.models import DatasetVersion
@@ -74,7 +73,7 @@ class SwapIn:
             use_version(self.version)
             text = f"New runs use version {self.version.number} of {self.version.dataset}."
             for competition in using:
-                record(competition, by=self.by, action=self.name, text=text, at=timezone.now())
+                record(competition, by=self.by, action=self.name, text=text, at=clock.now(competition))
             done = [self._action(effect.task).execute() for effect in self.effects() if self._brings(effect)]
         return " ".join([text, *done])
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.base import record
 from competitions.blueprints import BLUEPRINTS, PRIZES, Blueprint, phases_of, problems
 from competitions.models import Competition, Organizer, Prize, Task
@@ -61,7 +60,7 @@ def create(
         Organizer.objects.create(competition=competition, user=owner, role=Organizer.Role.OWNER)
         make_phases(competition, blueprint, start, given)
         text = f"The competition was set up from the template {blueprint.name}."
-        record(competition, by=by, action="create", text=text, at=timezone.now(), blueprint=blueprint.name)
+        record(competition, by=by, action="create", text=text, at=clock.now(competition), blueprint=blueprint.name)
     return competition
 
 

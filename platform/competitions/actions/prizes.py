@@ -9,11 +9,10 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.base import Preview, record
 from competitions.actions.release import OfPhase
 from competitions.models import Entrant, Phase, PrizeClaim
@@ -55,7 +54,7 @@ def hand_in(
     is_published = bool(code_url.strip()) or publishes_code
     if is_published:
         _check_publication(code_url.strip(), licence)
-    now = timezone.now()
+    now = clock.now(phase.competition)
     with transaction.atomic():
         claim.fact_sheet, claim.code_url = fact_sheet.strip(), code_url.strip()
         claim.licence = licence if is_published else ""

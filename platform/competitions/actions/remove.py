@@ -1,11 +1,10 @@
 """Removing what nothing depends on; what has runs stays, and the refusal says what to do instead."""
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.base import record
 from competitions.models import Entrant, Task
 from datasets.models import Dataset
@@ -44,7 +43,9 @@ def remove_task(task: Task, *, by: User | None) -> None:
         )
     text = f"{task.name} was taken out of {task.phase.title}."
     with transaction.atomic():
-        record(competition, by=by, action="remove_task", text=text, at=timezone.now(), phase=task.phase.number)
+        record(
+            competition, by=by, action="remove_task", text=text, at=clock.now(competition), phase=task.phase.number
+        )
         task.delete()
 
 
@@ -62,5 +63,5 @@ def remove_entrant(entrant: Entrant, *, by: User | None) -> None:
         )
     text = f"{entrant.name}, who had submitted nothing, was removed."
     with transaction.atomic():
-        record(competition, by=by, action="remove_entrant", text=text, at=timezone.now())
+        record(competition, by=by, action="remove_entrant", text=text, at=clock.now(competition))
         entrant.delete()

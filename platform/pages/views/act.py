@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -14,7 +14,8 @@ from accounts.refusals import Refused
 from competitions.actions.base import Action
 from pages import frame
 from pages.answers import refusal_as_json, tells_refusals, wants_json
-from pages.organizer_actions import OFFERS, Asked, Offer, acted_on, form_for, subject
+from pages.offers.base import Asked, Offer
+from pages.organizer_actions import OFFERS, acted_on, form_for, subject
 
 IDS = ("phase", "task", "submission", "run", "entrant")
 
@@ -33,7 +34,9 @@ def act(request: HttpRequest, slug: str, action: str) -> HttpResponseBase:
         raise Refused(f"Only organizers of {shown.competition.title} may do this.", status=403)
     given = request.POST if request.method == "POST" else request.GET
     found = acted_on(offer, shown.competition, given)
+    back = _back(offer, slug, found)
     context: dict[str, Any] = {
+        "back": back,
         "offer": offer,
         "action": action,
         "subject": subject(found),
@@ -52,7 +55,14 @@ def act(request: HttpRequest, slug: str, action: str) -> HttpResponseBase:
     if request.POST.get("confirm") != "yes":
         return _previewed(request, shown, made, context)
     messages.success(request, made.execute())
-    return redirect("manage", slug=slug)
+    return redirect(back)
+
+
+def _back(offer: Offer, slug: str, found: dict[str, Any]) -> str:
+    """Where one came from: the page of the submission, else the section that offers the action."""
+    if found["submission"] is not None:
+        return reverse("submission", args=[slug, found["submission"].pk])
+    return reverse(offer.back, args=[slug])
 
 
 def _made(
@@ -66,7 +76,7 @@ def _previewed(
     request: HttpRequest, shown: frame.Frame, made: Action, context: dict[str, Any]
 ) -> HttpResponseBase:
     """What the action would do, with the button that does it; a refusal stands above the form."""
-    now = timezone.now()
+    now = shown.now
     try:
         made.permit()
         made.check(now)

@@ -9,7 +9,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from competitions import policy
+from competitions import clock, policy
 from competitions.lifecycle import current_phase, phase_state
 from competitions.models import Competition, Phase
 
@@ -26,9 +26,10 @@ class Card:
 
 def cards(request: HttpRequest) -> list[Card]:
     """The competitions the person may see, in two queries after the roles."""
-    now = timezone.now()
-    found = policy.visible_competitions(request.user).annotate(
-        people=Count("entrants", filter=Q(entrants__is_baseline=False), distinct=True)
+    found = (
+        policy.visible_competitions(request.user)
+        .filter(rehearses=None)
+        .annotate(people=Count("entrants", filter=Q(entrants__is_baseline=False), distinct=True))
     )
     competitions = {competition.pk: competition for competition in found}
     phases: dict[int, list[Phase]] = {pk: [] for pk in competitions}
@@ -38,6 +39,7 @@ def cards(request: HttpRequest) -> list[Card]:
         phases[phase.round.competition_id].append(phase)
     made = []
     for pk, competition in competitions.items():
+        now = clock.now(competition)
         current = current_phase(phases[pk], now)
         state = phase_state(current, now) if current else "upcoming"
         if competition.state == Competition.State.ARCHIVED:

@@ -20,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from accounts.refusals import Refused
+from competitions import clock
 from competitions.models import Phase
 from pages import frame
 from pages.answers import refusal_as_json, wants_json
@@ -38,7 +39,7 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method != "POST":
         return own_submissions(request, slug)
     # Taken before the body is read: an upload that begins before a phase closes belongs to the phase.
-    begun_at = timezone.now()
+    begun = timezone.now()
     if not request.user.is_authenticated:
         drain(request)
         return redirect_to_login(request.path)
@@ -49,7 +50,7 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
         drain(request)
         return told(request, shown, refused)
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
-    return _received(request, shown, begun_at)
+    return _received(request, shown, clock.at(begun, shown.competition))
 
 
 def check_before_reading(request: HttpRequest, shown: frame.Frame) -> None:

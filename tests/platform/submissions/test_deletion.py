@@ -35,18 +35,13 @@ def end_at_workers():
     asked.update(state=RunState.CANCELLED)
 
 
-def stored_names():
-    found = []
-    for folder in ("runs", "submissions", "pages"):
-        try:
-            found += [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
-        except FileNotFoundError:
-            continue
-    return set(found)
+def files_of(contest):
+    ids = list(Submission.objects.filter(phase__round__competition=contest).values_list("pk", flat=True))
+    return {name for _, name in deletion._files_of(ids)}
 
 
-def rows_elsewhere(contest):
-    """Every row of every table that does not belong to a competition that goes."""
+def all_rows():
+    """The ids of every row of every table."""
     return {
         model._meta.label: set(model.objects.values_list("pk", flat=True))
         for model in apps.get_models()
@@ -83,12 +78,12 @@ def test_nothing_is_removed_under_a_worker_that_still_runs_it(world):
 
 
 def test_all_its_rows_and_files_go_and_nothing_of_others(world, django_capture_on_commit_callbacks):
-    before = stored_names()
     other = series()
     finish(enter(other["Tweakathon[0]"], make.user("alice")))
-    kept, kept_files = rows_elsewhere(world.contest), stored_names() - before
+    kept, kept_files = all_rows(), files_of(other.contest)
     picture = PageImage(competition=world.contest, name="x.png", size=1, width=1, height=1)
     picture.file.save("x.png", ContentFile(b"x"))
+    own_files = files_of(world.contest) | {picture.file.name}
     with django_capture_on_commit_callbacks(execute=True):
         delete(world.contest, world.people["owner"])
         end_at_workers()
@@ -102,7 +97,8 @@ def test_all_its_rows_and_files_go_and_nothing_of_others(world, django_capture_o
     assert left["datasets.Dataset"] == len(kept["datasets.Dataset"])
     assert left["accounts.User"] == len(kept["accounts.User"])
     assert left["competitions.Competition"] == 2
-    assert stored_names() == kept_files
+    assert not [name for name in own_files if default_storage.exists(name)]
+    assert all(default_storage.exists(name) for name in kept_files)
 
 
 def test_the_operator_keeps_who_did_it_and_its_audit_log(world):

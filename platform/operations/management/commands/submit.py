@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.utils import timezone
 
 from accounts.refusals import Refused
+from competitions import clock
 from competitions.models import Competition, Phase
 from operations.commands import AT_FAULT, OK, OUR_FAULT, PodiumCommand, user_named
 from submissions.actions import DropsCode, submit
@@ -100,7 +100,7 @@ def competition_named(slug: str) -> Competition:
 def phase_of(competition: Competition, number: int | None) -> Phase:
     """Return the phase of that number, or the current one."""
     if number is None:
-        phase = competition.current_phase(timezone.now())
+        phase = competition.current_phase(clock.now(competition))
         if phase is None:
             raise Refused(f"{competition.title} has no phases.", status=404)
     else:
