@@ -5,12 +5,12 @@ ever; and who makes competitions or edits one may send datasets.
 from typing import Any
 
 from django.db.models import QuerySet
-from django.db.models.signals import post_delete, post_save
+from django.db.models.signals import post_delete, post_save, pre_save
 from django.dispatch import receiver
 
 from accounts.models import User
-from competitions import policy
-from competitions.models import HeldRole, Organizer
+from competitions import fact_sheets, policy
+from competitions.models import Entrant, HeldRole, Organizer
 from datasets.signals import upload_asked
 
 
@@ -35,6 +35,13 @@ def remember(instance: Organizer, origin: Any = None, **kwargs: Any) -> None:
     ended_by_itself = isinstance(origin, Organizer) or (isinstance(origin, QuerySet) and origin.model is Organizer)
     if ended_by_itself:
         HeldRole.objects.get_or_create(competition_id=instance.competition_id, user_id=instance.user_id)
+
+
+@receiver(pre_save, sender=Entrant)
+def answers_are_owed(instance: Entrant, raw: bool = False, **kwargs: Any) -> None:
+    """A new entrant owes the answers that are required."""
+    if instance._state.adding and not raw:
+        instance.owes_answers = fact_sheets.owes(instance)
 
 
 @receiver(upload_asked)

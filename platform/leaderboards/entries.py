@@ -19,7 +19,7 @@ AT_ONCE = 300  # entrants loaded together: bounds memory and the number of param
 # What is read of each, so that a thousand cost less.
 OF_SUBMISSION = (
     "phase", "received_at", "state", "ended_at", "disqualified_at", "is_chosen", "entrant__name",
-    "entrant__is_baseline", "entrant__held_a_role",
+    "entrant__is_baseline", "entrant__held_a_role", "entrant__owes_answers",
 )  # fmt: skip
 OF_RUN = ("submission", "task", "order", "repeat", "state", "dataset_name", "wall_seconds")
 Runs = dict[int, list[Run]]  # of one submission, by task

@@ -39,7 +39,11 @@ def spreadsheet_text(text: str) -> str:
 
 def status(entrant: Entrant) -> str:
     """Why an entrant may take no place."""
-    return "baseline" if entrant.is_baseline else "organizer" if entrant.held_a_role else "entrant"
+    if entrant.is_baseline:
+        return "baseline"
+    if entrant.held_a_role:
+        return "organizer"
+    return "fact sheet missing" if entrant.owes_answers else "entrant"
 
 
 def _boards(look: Look) -> list[Look]:

@@ -50,14 +50,23 @@ def score_key(task_id: int) -> str:
     return f"t{task_id}"
 
 
-def takes_a_place(phase: Phase, *, is_baseline: bool, held_a_role: bool) -> bool:
-    """Whether an entrant is ranked: no organizer is, and baselines only where a replay asks for it."""
-    return not held_a_role and (phase.ranks_baselines or not is_baseline)
+def takes_a_place(phase: Phase, *, is_baseline: bool, held_a_role: bool, owes_answers: bool) -> bool:
+    """Whether an entrant is ranked: no organizer is, baselines only where a replay asks for it, and nobody whose
+    fact sheet misses required answers.
+    """
+    if is_baseline:
+        return phase.ranks_baselines and not held_a_role
+    return not (held_a_role or owes_answers)
 
 
 def is_ranked(entrant: Entrant, phase: Phase) -> bool:
     """Whether the entrant takes a place in the phase."""
-    return takes_a_place(phase, is_baseline=entrant.is_baseline, held_a_role=entrant.held_a_role)
+    return takes_a_place(
+        phase,
+        is_baseline=entrant.is_baseline,
+        held_a_role=entrant.held_a_role,
+        owes_answers=entrant.owes_answers,
+    )
 
 
 def live_rows(phase: Phase) -> QuerySet[LeaderboardRow]:
@@ -84,19 +93,22 @@ def stored_lines(phase: Phase) -> dict[str, Lines]:
     read = list(
         found.values_list(
             "scores_text", "pk", "board__part", "entrant_id", "entrant__name", "received_text",
-            "entrant__is_baseline", "entrant__held_a_role", "neutral_number", *OF_RANK[:-1], "ranks_text",
+            "entrant__is_baseline", "entrant__held_a_role", "entrant__owes_answers", "neutral_number",
+            *OF_RANK[:-1], "ranks_text",
         )
     )  # fmt: skip
     # One text for all: a thousand small ones take ten times as long to read.
     all_scores = json.loads(f"[{','.join(row[0] for row in read)}]")
     for scores, row in zip(all_scores, read, strict=True):
-        _, pk, part, entrant, name, received, is_baseline, held_a_role, number, *ranks = row
+        _, pk, part, entrant, name, received, is_baseline, held_a_role, owes_answers, number, *ranks = row
         lines[part][entrant] = Line(
             entrant_id=entrant,
             name=name,
             scores=scores,
             received=_timestamp(received),
-            ranked=takes_a_place(phase, is_baseline=is_baseline, held_a_role=held_a_role),
+            ranked=takes_a_place(
+                phase, is_baseline=is_baseline, held_a_role=held_a_role, owes_answers=owes_answers
+            ),
             number=number,
             pk=pk,
             stored=tuple(ranks),

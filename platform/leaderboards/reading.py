@@ -29,8 +29,9 @@ OF_ROW = (
     "wall_seconds", "received_at", "last_received_at", "neutral_number",
 )  # fmt: skip
 OF_OTHERS = (
-    "entrant__name", "entrant__is_baseline", "entrant__held_a_role", "submission__number", "submission__arrival",
-    "board__part", "board__ranked", "board__listed", "board__notes", "board__made_at",
+    "entrant__name", "entrant__is_baseline", "entrant__held_a_role", "entrant__owes_answers",
+    "submission__number", "submission__arrival", "board__part", "board__ranked", "board__listed", "board__notes",
+    "board__made_at",
 )  # fmt: skip
 # Keys of columns, with the field they sort by and whether the largest comes first.
 SORTS: dict[str, tuple[str, bool]] = {

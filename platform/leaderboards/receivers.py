@@ -4,13 +4,13 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
 from competitions.actions.dates import moved
 from competitions.models import Competition, Entrant, Phase, Task
-from competitions.signals import shifted
+from competitions.signals import merged, places_changed, shifted
 from leaderboards import board
 from leaderboards.entries import name_key
 from leaderboards.models import Board, LeaderboardRow, RankMoment
@@ -78,3 +78,36 @@ def entrant_edited(instance: Entrant, created: bool, raw: bool = False, **kwargs
     on_it = Q(boards__rows__entrant=instance, boards__is_frozen=False)
     for phase in Phase.objects.filter(on_it).distinct():
         board.refresh_now(phase, entrants=[instance.pk], renamed=True)
+
+
+@receiver(places_changed)
+def ranked_anew(competition: Competition, **kwargs: Any) -> None:
+    """Who takes a place changed for several entrants at once: nothing else of their rows did."""
+    for phase in Phase.objects.filter(boards__is_frozen=False, round__competition=competition).distinct():
+        board.refresh_now(phase, entrants=[])
+
+
+@receiver(merged)
+def picture_follows(staying: Entrant, going: Entrant, **kwargs: Any) -> None:
+    """Two teams became one. On a frozen board their better row stays; live boards follow their submissions."""
+    rows = LeaderboardRow.objects.filter(board__is_frozen=True)
+    for row in rows.filter(entrant=going).select_related("board"):
+        own = rows.filter(board=row.board_id, entrant=staying).first()
+        if own is None or row.position < own.position:
+            _leave_picture(own)
+            row.entrant, row.name_key = staying, name_key(staying.name)
+            row.save(update_fields=["entrant", "name_key"])
+        else:
+            _leave_picture(row)
+
+
+def _leave_picture(row: LeaderboardRow | None) -> None:
+    if row is None:
+        return
+    row.delete()
+    below = LeaderboardRow.objects.filter(board=row.board_id, position__gt=row.position)
+    below.update(position=F("position") - 1)
+    fewer = {"listed": F("listed") - 1}
+    if row.rank is not None:
+        fewer["ranked"] = F("ranked") - 1
+    Board.objects.filter(pk=row.board_id).update(**fewer)

@@ -33,8 +33,8 @@ def sentences(phase: Phase) -> list[str]:
     told.append(
         "Baselines take places."
         if phase.ranks_baselines
-        else "Baselines and organizers stand where they would be and take no place; a score of theirs between "
-        "ranks 1 and 2 counts 1.5."
+        else "Baselines, organizers and entrants without their fact sheet stand where they would be and take no "
+        "place; a score of theirs between ranks 1 and 2 counts 1.5."
     )
     return told
 

@@ -91,6 +91,8 @@ def _tags(row: LeaderboardRow, is_own: bool) -> list[str]:
         tags.append("baseline")
     elif row.entrant.held_a_role:
         tags.append("organizer")
+    elif row.entrant.owes_answers:
+        tags.append("fact sheet missing")
     if row.submission.arrival == Submission.Arrival.CARRIED:
         tags.append("carried over")
     return tags

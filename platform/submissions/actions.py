@@ -9,11 +9,11 @@ from django.core.files import File
 from django.db import transaction
 from django.db.models import Max
 from django.db.models.fields.files import FieldFile
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import actions as competition_actions
+from competitions import clock, teams
 from competitions import images as competition_images
 from competitions import policy as competition_policy
 from competitions.models import Entrant, Phase, Task
@@ -45,12 +45,12 @@ def submit(
     `task_names` restricts the runs to some tasks of the phase. `drops_code` says that the sender knows that
     results alone take the place of code which the next blind phase would run.
     """
-    begun_at = begun_at or timezone.now()
+    begun_at = begun_at or clock.now(phase.competition)
     check(user=user, phase=phase, is_kit_code=is_kit_code)
     tasks = making.chosen(making.tasks_of(phase), task_names, phase)
     entrant = competition_actions.entrant_of(phase.competition, user)
-    check_window(phase, entrant, begun_at=begun_at, now=timezone.now())
-    check_quota(phase, entrant, timezone.now())
+    check_window(phase, entrant, begun_at=begun_at, now=clock.now(phase.competition))
+    check_quota(phase, entrant, clock.now(phase.competition))
     with examined(archive, phase, tasks) as door:
         if not drops_code:
             check_dropped_code(phase, entrant, door.kind)
@@ -59,7 +59,7 @@ def submit(
             with transaction.atomic(), archive.open("rb") as file:
                 # Locking the entrant makes reading the quota and using it one step for two uploads at once.
                 entrant = competition_actions.locked_entrant(phase.competition, user)
-                check_quota(phase, entrant, timezone.now())
+                check_quota(phase, entrant, clock.now(phase.competition))
                 submission = _store(entrant, phase, user, door, File(file), filename, comment, is_kit_code)
                 stored.append(submission.archive)
                 _make_runs(submission, tasks, door, stored)
@@ -83,6 +83,13 @@ def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
         )
     if not phase.takes_submissions:
         raise Refused(f"Nobody submits to {phase.title}; its entries come from an earlier phase.", status=409)
+    left = teams.departed_from(user, phase)
+    if left is not None:
+        raise Refused(
+            f"You left {left.entrant.name} after it had submitted to {phase.title} with you, so you compete there "
+            "with it or not at all.",
+            status=409,
+        )
     if code_runs_unconfined() and not is_kit_code:
         raise Refused(
             "This installation has no sandbox, so it runs the starting kit's own code only.",
@@ -141,9 +148,12 @@ def check_quota(phase: Phase, entrant: Entrant, now: dt.datetime) -> None:
     )
 
 
-def cancel(submission: Submission, *, by: User) -> Submission:
-    """Cancel what has not ended: queued runs at once, running ones through their worker's next heartbeat."""
-    if not policy.may_cancel(by, submission):
+def cancel(submission: Submission, *, by: User | None) -> Submission:
+    """Cancel what has not ended: queued runs at once, running ones through their worker's next heartbeat.
+
+    `by` is None for the operator, who may do it.
+    """
+    if by is not None and not policy.may_cancel(by, submission):
         raise Refused("Only its entrant or an organizer may cancel a submission.", status=403)
     with transaction.atomic():
         # Not through the submission: its page loads the runs with more, which a lock cannot take in.
@@ -153,7 +163,8 @@ def cancel(submission: Submission, *, by: User) -> Submission:
         if submission.origin is not None:
             what = f"It came from {submission.origin.phase.title} by itself and is not cancelled."
             raise Refused(what, status=409, mend="Organizers can disqualify it, or run it again.")
-        if submission.ended_at and not competition_policy.may_edit(by, submission.phase.competition):
+        may_edit = by is None or competition_policy.may_edit(by, submission.phase.competition)
+        if submission.ended_at and not may_edit:
             raise Refused("The organizers run this submission again; only they may stop it.", status=409)
         # Nothing came of it yet: no worker has had it, and no score was computed that somebody could read.
         is_untouched = all(run.state == RunState.QUEUED and not run.attempt_number for run in runs)
@@ -187,7 +198,7 @@ def _store(
         phase=phase,
         user=user,
         number=last + 1,
-        received_at=timezone.now(),
+        received_at=clock.now(phase.competition),
         filename=_clean_name(filename),
         sha256=door.sha256,
         size=door.size,

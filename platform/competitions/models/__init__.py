@@ -5,6 +5,7 @@ from competitions.models.contest import Competition, Page, PageImage
 from competitions.models.deletion import Deletion
 from competitions.models.fact_sheet import Answer, Question
 from competitions.models.people import (
+    Departure,
     Entrant,
     HeldRole,
     Organizer,
@@ -24,6 +25,7 @@ __all__ = [
     "Competition",
     "Deletion",
     "Delivery",
+    "Departure",
     "Entrant",
     "Extension",
     "HeldRole",

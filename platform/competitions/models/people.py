@@ -168,3 +168,18 @@ class Entrant(models.Model):
     def is_ranked(self) -> bool:
         """Whether this entrant takes a place on the board."""
         return not (self.is_baseline or self.held_a_role or self.owes_answers)
+
+
+class Departure(models.Model):
+    """Who left a team after it had submitted with them in a phase: there they compete for nobody else."""
+
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="departures")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="departures")
+    phase = models.ForeignKey("competitions.Phase", models.CASCADE, related_name="departures")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "phase"], name="one_departure_in_a_phase")]
+
+    def __str__(self) -> str:
+        return f"{self.user} left {self.entrant}"

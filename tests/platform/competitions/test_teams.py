@@ -165,13 +165,128 @@ def test_who_leaves_competes_alone_again(contest, alice, bob):
     assert entrant_of(contest, alice) == team.entrant
 
 
-def test_nobody_leaves_a_team_that_has_submitted_since_they_came(phase, alice, bob):
+def test_what_a_team_submitted_stays_with_it_when_somebody_leaves(phase, alice, bob, tmp_path):
     team = team_with(phase.competition, alice, bob)
-    Submission.objects.create(
-        entrant=team.entrant, phase=phase, user=alice, number=1, received_at=timezone.now(), size=1, kind="code"
+    made = submit(user=bob, phase=phase, archive=make.code_zip(tmp_path), filename="s.zip")
+    teams.leave(team, bob)
+    made.refresh_from_db()
+    assert made.entrant == team.entrant
+    assert not is_own(bob, made)
+
+
+def test_who_left_a_team_after_it_had_submitted_gets_no_second_quota(phase, alice, bob, tmp_path):
+    team = team_with(phase.competition, alice, bob)
+    submit(user=alice, phase=phase, archive=make.code_zip(tmp_path), filename="s.zip")
+    teams.leave(team, bob)
+    archive = make.code_zip(tmp_path / "again")
+    assert "You left The Team after it had submitted" in refusal(
+        submit, user=bob, phase=phase, archive=archive, filename="s.zip"
     )
-    assert "has submitted since you came in" in refusal(teams.leave, team, bob)
-    assert "has submitted since you came in" in refusal(teams.leave, team, alice)
+    later = make.phase(phase.competition)
+    assert submit(user=bob, phase=later, archive=archive, filename="s.zip").entrant.user == bob
+
+
+def test_who_left_a_team_after_it_had_submitted_comes_back_to_it_alone(phase, alice, bob):
+    team = team_with(phase.competition, alice, bob)
+    sent_by(alice, phase, team)
+    teams.leave(team, bob)
+    other = teams.create(phase.competition, joined(phase.competition, "carol"), "Another")
+    teams.invite(other, bob, by=make.user("carol"))
+    assert "comes into no other team" in refusal(teams.accept, other, bob)
+    assert "comes into no other team" in refusal(teams.create, phase.competition, bob, "A third")
+    teams.invite(team, bob, by=alice)
+    teams.accept(team, bob)
+    assert teams.departed_from(bob, phase) is None
+
+
+def test_a_captain_who_leaves_takes_no_new_quota_for_what_they_submitted_before_the_team(phase, alice, bob):
+    make.submission(phase, alice, received_at=timezone.now() - dt.timedelta(hours=1))
+    team = team_with(phase.competition, alice, bob)
+    teams.leave(team, alice)
+    assert teams.departed_from(alice, phase) is not None
+
+
+def test_what_was_cancelled_untouched_binds_nobody(phase, alice, bob):
+    team = team_with(phase.competition, alice, bob)
+    sent_by(alice, phase, team, uses_quota=False)
+    teams.leave(team, bob)
+    assert teams.departed_from(bob, phase) is None
+
+
+def test_the_last_one_keeps_what_the_team_submitted(phase, alice, bob):
+    team = team_with(phase.competition, alice, bob)
+    made = sent_by(alice, phase, team)
+    teams.leave(team, alice)
+    teams.leave(team, bob)
+    made.refresh_from_db()
+    assert (made.entrant.user, made.entrant.name) == (bob, "bob")
+    assert teams.departed_from(alice, phase) is not None
+    assert teams.departed_from(bob, phase) is None
+
+
+def sent_by(person, phase, team, **fields):
+    return Submission.objects.create(
+        entrant=team.entrant,
+        phase=phase,
+        user=person,
+        number=1,
+        received_at=timezone.now(),
+        size=1,
+        kind="code",
+        **fields,
+    )
+
+
+def test_a_team_is_renamed_on_the_board_too(contest, alice, bob):
+    team = team_with(contest, alice, bob)
+    teams.rename(team, "Les Autres", by=alice)
+    assert Entrant.objects.get(team=team).name == Team.objects.get().name == "Les Autres"
+    assert "Only the captain" in refusal(teams.rename, team, "Mine", by=bob)
+    teams.create(contest, joined(contest, "carol"), "Third")
+    assert "is taken, or looks like" in refusal(teams.rename, team, "THIRD", by=alice)
+
+
+def test_a_captain_hands_the_team_on(contest, alice, bob):
+    team = team_with(contest, alice, bob)
+    assert "Only the captain" in refusal(teams.hand_on, team, bob, by=bob)
+    assert "not another member" in refusal(teams.hand_on, team, make.user("carol"), by=alice)
+    teams.hand_on(team, bob, by=alice)
+    assert dict(team.members.values_list("user__username", "state")) == {"alice": "member", "bob": "captain"}
+
+
+def test_a_link_lets_its_holders_in_until_it_is_taken_back(contest, alice, bob):
+    team = teams.create(contest, alice, "The Team")
+    secret = teams.make_link(team, by=alice)
+    link = teams.link_of(contest, secret)
+    assert secret not in link.digest
+    assert teams.join_by_link(contest, secret, bob) == team
+    assert entrant_of(contest, bob) == team.entrant
+    teams.leave(team, bob)
+    teams.revoke_link(team, link.pk, by=alice)
+    assert "does not hold any more" in refusal(teams.join_by_link, contest, secret, bob)
+
+
+def test_a_link_ends_after_a_week_and_lets_nobody_past_the_size(contest, alice, bob, clock):
+    team = teams.create(contest, alice, "The Team")
+    secret = teams.make_link(team, by=alice)
+    assert "does not take part" in refusal(teams.join_by_link, contest, secret, make.user("charlie"))
+    teams.join_by_link(contest, secret, bob)
+    assert "is full" in refusal(teams.join_by_link, contest, secret, joined(contest, "carol"))
+    clock.move(days=7)
+    assert "does not hold any more" in refusal(teams.link_of, contest, secret)
+
+
+def test_a_link_opens_teams_of_its_own_competition_only(contest, alice):
+    secret = teams.make_link(teams.create(contest, alice, "The Team"), by=alice)
+    assert "never did" in refusal(teams.link_of, make.competition(max_team_size=2), secret)
+
+
+def test_only_the_captain_makes_links_and_a_team_has_a_few_at_once(contest, alice, bob):
+    team = team_with(contest, alice, bob)
+    assert "Only the captain" in refusal(teams.make_link, team, by=bob)
+    for _ in range(5):
+        teams.make_link(team, by=alice)
+    assert "has 5 links already" in refusal(teams.make_link, team, by=alice)
 
 
 def test_who_came_in_after_the_last_submission_may_leave(phase, alice, bob):
