@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.refusals import Refused
@@ -16,6 +17,9 @@ AGAIN = "Waits for a worker: the organizers run it again."
 SCORED_AGAIN = "Waits for its score: the organizers have it scored again."
 SCORABLE = (RunState.FINISHED, RunState.FAILED)
 OF_SCORING = (Reason.BAD_PREDICTIONS, Reason.SCORING_FAILED)
+# What `runnable` and `scorable` find, for the database.
+RUNNABLE = Q(source=Run.Source.CODE, state__in=SCORABLE) & ~Q(submission__state=Submission.State.CANCELLED)
+HAS_PREDICTIONS = Q(state=RunState.FINISHED) | Q(state=RunState.FAILED, reason__in=OF_SCORING)
 
 
 def runnable(runs: Iterable[Run]) -> list[Run]:

@@ -66,6 +66,13 @@ def ring_deletion() -> None:
     _send(app, "submissions.finish_deletions", None, "site", expires=30)
 
 
+def ring_bulk_works() -> None:
+    """Tell the site's own worker that an organizer's action on many submissions waits."""
+    from config.celery import app
+
+    _send(app, "submissions.work_on_bulk", None, "site", expires=30)
+
+
 def _send(app: Celery, task: str, run_id: int | None, queue: str, *, expires: int) -> None:
     try:
         app.send_task(

@@ -1,21 +1,24 @@
-"""What organizers do to submissions: run again, disqualify, requalify, withdraw; and what entrants choose."""
+"""What organizers do to submissions: run and score again, cancel, disqualify, requalify, withdraw; and what
+entrants choose.
+"""
 
 import datetime as dt
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from django.db.models import Q
-from django.utils import timezone
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from accounts.refusals import Refused
+from competitions import clock
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition, Entrant, Participant, Phase
-from submissions import again, signals
+from submissions import actions, again, signals
 from submissions.again import counted, worst_hours
 from submissions.handover import retire
 from submissions.models import Handover, Run, RunState, Submission
-from submissions.models.runs import AT_WORKER
+from submissions.models.runs import AT_WORKER, ENDED
 from submissions.standing import standing_submission
 from submissions.transitions import end_run, hold, settle
 
@@ -37,6 +40,15 @@ class OfSubmission(Action):
     def who(self) -> str:
         """The submission in a sentence."""
         return f"Submission {self.submission.number} of {self.submission.entrant.name}"
+
+    def change(self, now: dt.datetime) -> str:
+        """Do it with the runs of the competition held, as whatever ends a run expects."""
+        hold(self.competition)
+        return self.apply(now)
+
+    @abstractmethod
+    def apply(self, now: dt.datetime) -> str:
+        """Do it where the runs are held already; returns the sentence for the audit log."""
 
     def details(self) -> dict[str, object]:
         """The submission's id."""
@@ -77,14 +89,75 @@ class Rerun(OfSubmission):
             rerun=len(runs),
         )
 
-    def change(self, now: dt.datetime) -> str:
+    def apply(self, now: dt.datetime) -> str:
         """Queue them."""
-        hold(self.competition)
         runs = self._runs()
         for run in runs:
             again.run_again(run, fresh=self.fresh)
         settle(self.submission)
         return f"{self.who} is run again ({counted(len(runs), 'run')})."
+
+
+@dataclass
+class RescoreSubmission(OfSubmission):
+    """Score the predictions of a submission again; nothing is run."""
+
+    name: ClassVar[str] = "rescore_submission"
+
+    def _runs(self) -> list[Run]:
+        return again.scorable(self.submission.runs.select_related("submission"))
+
+    def check(self, now: dt.datetime) -> None:
+        """There must be predictions."""
+        again.refuse_nothing(self._runs(), "scored")
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many runs."""
+        count = len(self._runs())
+        sentence = f"What {counted(count, 'run')} of {self.who} left is scored again; nothing is run."
+        return Preview([sentence, "Old scores stand until the new ones come."], rescored=count)
+
+    def apply(self, now: dt.datetime) -> str:
+        """Ring for the scorer."""
+        runs = self._runs()
+        for run in runs:
+            again.score_again(run)
+        return f"{self.who} is scored again ({counted(len(runs), 'run')})."
+
+
+@dataclass
+class CancelSubmission(OfSubmission):
+    """End what has not ended of a submission, for an organizer."""
+
+    name: ClassVar[str] = "cancel_submission"
+
+    def _unfinished(self) -> QuerySet[Run]:
+        return self.submission.runs.exclude(state__in=ENDED)
+
+    def check(self, now: dt.datetime) -> None:
+        """It must be in progress, and not have come from an earlier phase by itself."""
+        if not self._unfinished().exists():
+            raise Refused(f"{self.who} has ended already.", status=409)
+        origin = self.submission.origin
+        if origin is not None:
+            what = f"{self.who} came from {origin.phase.title} by itself and is not cancelled."
+            raise Refused(what, status=409, mend="Disqualify it, or run it again.")
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many runs end, at once and through their workers."""
+        runs = list(self._unfinished())
+        held = sum(run.state in AT_WORKER for run in runs)
+        sentences = [f"{counted(len(runs), 'run')} of {self.who} end without a score."]
+        if held:
+            sentences.append(
+                f"{counted(held, 'run')} of them are at a worker, which is told with its next heartbeat."
+            )
+        return Preview(sentences)
+
+    def apply(self, now: dt.datetime) -> str:
+        """Cancel it as its entrant would."""
+        actions.cancel(self.submission, by=self.by)
+        return f"{self.who} was cancelled."
 
 
 def descendants(submission: Submission) -> list[Submission]:
@@ -144,9 +217,8 @@ class Disqualify(OfSubmission):
             return 0
         return sum(row.phase.tasks.count() * row.phase.repeats for row in rows.select_related("phase"))
 
-    def change(self, now: dt.datetime) -> str:
+    def apply(self, now: dt.datetime) -> str:
         """Mark it and its copies; boards follow in the same transaction, the hand-over after it."""
-        hold(self.competition)
         for submission in [self.submission, *descendants(self.submission)]:
             if submission.disqualified_at is None:
                 submission.disqualified_at = now
@@ -180,9 +252,8 @@ class Requalify(OfSubmission):
             ]
         )
 
-    def change(self, now: dt.datetime) -> str:
+    def apply(self, now: dt.datetime) -> str:
         """Unmark it, and those copies that were marked with it."""
-        hold(self.competition)
         at = self.submission.disqualified_at
         for submission in [self.submission, *descendants(self.submission)]:
             if submission.disqualified_at != at:
@@ -263,7 +334,7 @@ def choose(submission: Submission, *, by: User) -> None:
         raise Refused("Only its entrant chooses which submission counts.", status=403)
     if phase.counts != Phase.Counts.CHOSEN:
         raise Refused(f"In {phase.title} {phase.get_counts_display()} counts.", status=409)
-    if not phase.is_open_for(entrant, timezone.now()):
+    if not phase.is_open_for(entrant, clock.now(phase.competition)):
         raise Refused(f"{phase.title} is closed; the choice stands.", status=409)
     if not submission.competes:
         raise Refused("A submission that does not compete cannot be chosen.", status=409)

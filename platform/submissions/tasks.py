@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from submissions import curves, deletion, dispatch, files, handover, reconciler, scoring
+from submissions import bulk, curves, deletion, dispatch, files, handover, reconciler, scoring
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -46,3 +46,9 @@ def score_curves() -> None:
 def finish_deletions() -> None:
     """Remove what is left of competitions that were deleted."""
     deletion.finish_all()
+
+
+@shared_task(name="submissions.work_on_bulk")  # type: ignore[untyped-decorator]
+def work_on_bulk() -> None:
+    """Go on with the organizers' actions on many submissions."""
+    bulk.work_on()

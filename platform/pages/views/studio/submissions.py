@@ -1,22 +1,22 @@
-"""The studio's submissions: every one of the competition, by state."""
+"""The studio's submissions: a table of all, and what is done to many of them at once."""
 
-from collections import Counter
-
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
-from django.db.models import Count
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
-from pages import frame, own, studio
+from pages import frame, studio, submission_table
 from pages.answers import tells_refusals
-from submissions import policy
-from submissions.models import Submission
+from pages.views.submissions import is_part
+from submissions import bulk
+from submissions.models import BulkWork
+from submissions.selecting import Filter
 
-PER_PAGE = 50
+TICKED_AT_ONCE = 500  # more are taken by a filter
 
 
 @login_required
@@ -24,22 +24,90 @@ PER_PAGE = 50
 @require_safe
 @tells_refusals
 def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """All submissions of the competition by state."""
+    """A page of the submissions that match the filter, in the order that is asked for."""
     shown = frame.load(request, slug)
     if not shown.is_organizer:
         raise Refused(f"This page is for the organizers of {shown.competition.title}.", status=403)
-    everything = policy.visible_submissions(request.user, shown.competition)
-    counts = Counter(dict(everything.order_by().values_list("state").annotate(Count("pk"))))
-    state = request.GET.get("state", "")
-    chosen = everything.filter(state=state) if state in Submission.State.values else everything
-    page = Paginator(own.with_runs(chosen), PER_PAGE).get_page(request.GET.get("page"))
+    working = BulkWork.objects.filter(competition=shown.competition, state=BulkWork.State.WORKING)
     context = studio.context(
         shown,
         "submissions",
-        page=page,
-        lines=own.listed(list(page), sees_hidden=shown.sees_hidden, now=shown.now),
-        states=[(value, label, counts[value]) for value, label in Submission.State.choices],
-        state=state if state in Submission.State.values else "",
-        total=counts.total(),
+        table=submission_table.table(shown, request.GET),
+        kinds=[(kind.value, kind.label.capitalize()) for kind in BulkWork.Kind],
+        works=list(working.defer("left_out")) if shown.viewer.may_edit else [],
     )
     return render(request, "studio/submissions.html", context)
+
+
+def _for_editors(request: HttpRequest, slug: str) -> frame.Frame:
+    shown = frame.load(request, slug)
+    if not shown.viewer.may_edit:
+        raise Refused(f"Only organizers of {shown.competition.title} may do this.", status=403)
+    return shown
+
+
+@login_required
+@require_POST
+@tells_refusals
+def choose_many(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Keep the ticked submissions, or all that match the filter, and lead to the preview."""
+    shown = _for_editors(request, slug)
+    assert request.user.is_authenticated
+    wanted = Filter.read(request.POST)
+    if request.POST.get("which") == "all":
+        found, told = submission_table.matching(shown, wanted), submission_table.in_words(shown, wanted)
+    else:
+        ticked = [int(text) for text in request.POST.getlist("submission") if text.isdecimal() and len(text) < 16]
+        found = submission_table.matching(shown, Filter()).filter(pk__in=ticked[:TICKED_AT_ONCE])
+        told = "those that were ticked"
+    work = bulk.prepare(
+        shown.competition,
+        by=request.user,
+        kind=request.POST.get("kind", ""),
+        chosen=found.order_by().values_list("pk", flat=True),
+        told=told,
+    )
+    return redirect("bulk_work", slug=slug, work_id=work.pk)
+
+
+@login_required
+@never_cache
+@vary_on_headers("HX-Request")
+@require_http_methods(["GET", "HEAD", "POST"])
+@tells_refusals
+def bulk_work(request: HttpRequest, slug: str, work_id: int) -> HttpResponseBase:
+    """What would happen to many submissions, then how far it is; POST confirms it or stops it."""
+    shown = _for_editors(request, slug)
+    assert request.user.is_authenticated
+    work = BulkWork.objects.filter(competition=shown.competition, pk=work_id).select_related("user").first()
+    if work is None:
+        raise Http404("There is no such work.")
+    work.competition = shown.competition
+    begin = bulk.Begin(
+        by=request.user,
+        work=work,
+        fresh=request.POST.get("fresh") == "on",
+        why=request.POST.get("why", "")[:300],
+    )
+    refused: Refused | None = None
+    if request.method == "POST":
+        try:
+            if request.POST.get("confirm") == "stop":
+                stopped = bulk.stop(work, by=request.user)
+                messages.success(request, "It was stopped." if stopped else "It had ended already.")
+            else:
+                messages.success(request, begin.execute())
+            return redirect("bulk_work", slug=slug, work_id=work.pk)
+        except Refused as problem:
+            refused = problem
+    context = studio.context(
+        shown,
+        "submissions",
+        work=work,
+        preview=begin.preview(shown.now) if work.state == BulkWork.State.PREVIEWED else None,
+        touched=bulk.outlook(work).touched if work.state == BulkWork.State.PREVIEWED else 0,
+        refused=refused,
+        why=begin.why,
+    )
+    template = "studio/bulk_part.html" if is_part(request) else "studio/bulk.html"
+    return render(request, template, context, status=refused.status if refused else 200)

@@ -1,0 +1,1 @@
+"""The organizers' actions that the pages offer, one module for each part of the studio."""

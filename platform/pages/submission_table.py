@@ -1,0 +1,178 @@
+"""The organizers' table of submissions: its lines, and what may be asked of it, in few queries however many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.http import QueryDict
+
+from competitions.models import Task
+from competitions.policy import known_tasks
+from datasets.models import DatasetVersion
+from leaderboards.models import LeaderboardRow
+from pages import facts, frame
+from submissions import selecting
+from submissions.models import Reason, Run, Score, Submission
+from submissions.public import RunView, run_view, submission_state
+from submissions.selecting import Filter
+
+WORDS = {"phase": "in {}", "state": "{}", "kind": "with {}", "arrival": "{}", "reason": "failed: {}"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One submission, as its viewer may know it. `counts`: it stands on a board as it is now."""
+
+    submission: Submission
+    runs: list[RunView]
+    state: str
+    state_label: str
+    counts: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One filter: its name, label, the value for each option with its label, and what is chosen."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str]]
+    value: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A page of the table, the filters above it, and the addresses of the pages beside it."""
+
+    wanted: Filter
+    lines: list[Line]
+    page: selecting.Page
+    choices: list[Choice]
+    left_out: list[str]  # phases of which the viewer may not know how runs ended
+
+    @property
+    def newer(self) -> str:
+        """The query of the page before; empty where there is none."""
+        return self._query(before=self.page.first)
+
+    @property
+    def older(self) -> str:
+        """The query of the page after; empty where there is none."""
+        return self._query(after=self.page.last)
+
+    def _query(self, **beyond: int | None) -> str:
+        if None in beyond.values():
+            return ""
+        query = QueryDict(mutable=True)
+        query.update({**self.wanted.asked, **{name: str(value) for name, value in beyond.items()}})
+        return query.urlencode()
+
+
+def table(shown: frame.Frame, given: QueryDict) -> Table:
+    """The page that is asked for: four queries, one more for a viewer from whom something is hidden."""
+    wanted = Filter.read(given)
+    found = matching(shown, wanted)
+    page = selecting.page_of(
+        found,
+        wanted,
+        shown.phases,
+        after=selecting.number(given.get("after")),
+        before=selecting.number(given.get("before")),
+        load=_loaded(),
+    )
+    tasks = _tasks(shown)
+    known = set() if shown.sees_hidden else known_tasks(tasks, shown.now)
+    concealed = selecting.concealed(shown.phases, sees_hidden=shown.sees_hidden, now=shown.now)
+    return Table(
+        wanted,
+        _lines(shown, page.submissions, tasks, known),
+        page,
+        _choices(shown, wanted, tasks, known),
+        [phase.title for phase in concealed] if wanted.tells_outcomes else [],
+    )
+
+
+def matching(shown: frame.Frame, wanted: Filter) -> QuerySet[Submission]:
+    """All submissions that match a filter, as far as this viewer may know what it asks."""
+    return selecting.matching(shown.phases, wanted, sees_hidden=shown.sees_hidden, now=shown.now)
+
+
+def in_words(shown: frame.Frame, wanted: Filter) -> str:
+    """What a filter asks for, in a sentence of the audit log: `all that match: in Tweakathon[0], failed`."""
+    labels = {choice.name: dict(choice.options) for choice in _choices(shown, wanted, _tasks(shown), set())}
+    told = [
+        WORDS[name].format(labels[name].get(value, value)) for name, value in wanted.asked.items() if name in WORDS
+    ]
+    if wanted.failed_on:
+        told.append(f"failed on {labels['failed_on'].get(str(wanted.failed_on), 'a dataset')}")
+    if wanted.entrant:
+        told.append("of one entrant")
+    if wanted.q:
+        told.append(f"“{wanted.q}”")
+    return f"all that match: {', '.join(told)}" if told else "all of the competition"
+
+
+def _loaded() -> QuerySet[Submission]:
+    """What is read with the submissions of a page: who, their runs without logs, and whether they count."""
+    rows = LeaderboardRow.objects.filter(submission=OuterRef("pk"), board__is_frozen=False)
+    runs = Run.objects.order_by("order", "id").select_related("dataset_version", "built_image")
+    # A line shows how runs ended, not their scores.
+    runs = runs.prefetch_related(Prefetch("scores", Score.objects.none()))
+    runs = runs.defer("log_tail", "error_lines", "dataset_version__facts", "built_image__packages")
+    loaded = Submission.objects.select_related("entrant").annotate(on_board=Exists(rows))
+    return loaded.prefetch_related(Prefetch("runs", runs))
+
+
+def _tasks(shown: frame.Frame) -> list[Task]:
+    """The tasks of all phases with the names of their newest versions: one query."""
+    by_id = {phase.pk: phase for phase in shown.phases}
+    newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
+    tasks = Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id")
+    found = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
+    for task in found:
+        task.phase = by_id[task.phase_id]
+    return found
+
+
+def _lines(shown: frame.Frame, listed: Sequence[Submission], tasks: Sequence[Task], known: set[int]) -> list[Line]:
+    phases = {phase.pk: phase for phase in shown.phases}
+    by_id = {task.pk: task for task in tasks}
+    lines = []
+    for submission in listed:
+        submission.phase = phases[submission.phase_id]
+        views = []
+        for run in submission.runs.all():
+            run.submission, run.task = submission, by_id[run.task_id]
+            is_known = shown.sees_hidden or run.task_id in known
+            views.append(run_view(run, sees_hidden=shown.sees_hidden, now=shown.now, is_known=is_known))
+        state = submission_state(submission, views)
+        lines.append(Line(submission, views, *state, counts=vars(submission)["on_board"]))
+    return lines
+
+
+def _choices(shown: frame.Frame, wanted: Filter, tasks: Sequence[Task], known: set[int]) -> list[Choice]:
+    def choice(name: str, label: str, options: list[tuple[str, str]]) -> Choice:
+        return Choice(name, label, options, wanted.asked.get(name, ""))
+
+    order = {phase.pk: phase for phase in shown.phases}
+    datasets = [
+        (str(task.pk), f"{_name(task, shown.sees_hidden or task.pk in known)}, {order[task.phase_id].title}")
+        for phase in shown.phases
+        for task in tasks
+        if task.phase_id == phase.pk
+    ]
+    return [
+        choice("phase", "Phase", [(str(phase.number), phase.title) for phase in shown.phases]),
+        choice("state", "State", list(selecting.STATES.items())),
+        choice("failed_on", "Failed on", datasets),
+        choice("reason", "Reason", [(str(value), str(label)) for value, label in Reason.choices]),
+        choice("kind", "Kind", [(str(value), str(label)) for value, label in Submission.Kind.choices]),
+        choice("arrival", "Arrival", [(str(value), str(label)) for value, label in Submission.Arrival.choices]),
+        choice("order", "Order", [(key, label) for key, (label, _) in selecting.ORDERS.items()]),
+    ]
+
+
+def _name(task: Task, is_known: bool) -> str:
+    """The task's name for the viewer, as everywhere else."""
+    version = DatasetVersion(name=vars(task)["newest_name"] or task.dataset.slug)
+    return facts.TaskFacts(task, task.phase, version, is_known).shown_name
