@@ -74,6 +74,13 @@ def check_competition(phases: Sequence[Phase], *, now: dt.datetime | None = None
     return check_protocol(phases, datasets, names=names, now=now)
 
 
+def beside(phase: Phase, others: Sequence[Phase]) -> list[ProtocolProblem]:
+    """What stands against adding a phase to others; what is wrong with them already does not."""
+    known = {str(one) for one in check_protocol(others, {})}
+    found = check_protocol([*others, phase], {})
+    return [one for one in found if not one.is_warning and str(one) not in known]
+
+
 def clean_phase(phase: Phase) -> None:
     """Raise ValidationError where a phase that is edited by itself breaks a rule of dates or parents."""
     problems = dates_and_parent(phase)

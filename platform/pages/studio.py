@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from django.http import HttpRequest
+
+from accounts.refusals import Refused
+from pages import frame
 from pages.frame import Frame
 
 
@@ -17,9 +21,24 @@ class Section:
 
 SECTIONS = (
     Section("manage", "Overview", "manage"),
+    Section("settings", "Settings", "manage_settings"),
+    Section("pages", "Pages", "manage_pages"),
+    Section("phases", "Phases", "manage_phases"),
+    Section("participants", "Participants", "manage_participants"),
+    Section("announcements", "Announcements", "manage_announcements"),
     Section("submissions", "Submissions", "manage_submissions"),
     Section("queue", "Queue", "manage_queue"),
+    Section("organizers", "Organizers", "manage_organizers"),
+    Section("audit", "Audit log", "manage_audit"),
 )
+
+
+def opened(request: HttpRequest, slug: str) -> Frame:
+    """The frame of a competition for somebody who holds a role in it; Refused for others."""
+    shown = frame.load(request, slug)
+    if not shown.is_organizer:
+        raise Refused(f"This page is for the organizers of {shown.competition.title}.", status=403)
+    return shown
 
 
 def context(shown: Frame, section: str, **more: object) -> dict[str, object]:

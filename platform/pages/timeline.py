@@ -31,11 +31,13 @@ class Tick:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The whole picture. `now` is None where now lies outside."""
+    """The whole picture, from `begin` to `end`. `now` is None where now lies outside."""
 
     bars: list[Bar]
     ticks: list[Tick]
     now: float | None
+    begin: dt.datetime
+    end: dt.datetime
 
 
 def draw(phases: Sequence[Phase], now: dt.datetime) -> Timeline | None:
@@ -66,7 +68,7 @@ def draw(phases: Sequence[Phase], now: dt.datetime) -> Timeline | None:
     ]
     inside = begin <= now <= begin + span
     ticks = [Tick(place(moment), label) for moment, label in _ticks(begin, begin + span)]
-    return Timeline(bars, ticks, place(now) if inside else None)
+    return Timeline(bars, ticks, place(now) if inside else None, begin, begin + span)
 
 
 def _ticks(begin: dt.datetime, end: dt.datetime) -> list[tuple[dt.datetime, str]]:

@@ -4,21 +4,33 @@ from django.urls import path
 
 from pages.views import (
     act,
+    announcements,
     competition,
+    creating,
     dataset_changes,
     dataset_uploads,
     dataset_wizard,
     datasets,
     leaderboard,
-    manage,
+    pictures,
     prizes,
     readiness,
     site,
     styleguide,
     submissions,
+    team,
     upload,
 )
+from pages.views.studio import announcements as announcements_section
+from pages.views.studio import audit as audit_section
+from pages.views.studio import organizers as organizers_section
+from pages.views.studio import overview as overview_section
+from pages.views.studio import pages as pages_section
+from pages.views.studio import participants as participants_section
+from pages.views.studio import phase as phase_section
+from pages.views.studio import phases as phases_section
 from pages.views.studio import queue as queue_section
+from pages.views.studio import settings as settings_section
 from pages.views.studio import submissions as submissions_section
 
 ONE = "competitions/<slug:slug>/"
@@ -33,6 +45,7 @@ urlpatterns = [
     path("favicon.ico", site.icon, name="icon"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("competitions/", site.competition_list, name="competitions"),
+    path("competitions/new/", creating.new, name="new_competition"),
     path(ONE, competition.overview, name="competition"),
     path(ONE + "phases/", competition.phases, name="phases"),
     path(ONE + "datasets/", competition.datasets, name="datasets"),
@@ -56,7 +69,7 @@ urlpatterns = [
     path(ONE + "leaderboard/history/", leaderboard.leaderboard_history, name="leaderboard_history"),
     path(ONE + "leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard_csv"),
     path(ONE + "leaderboard.json", leaderboard.leaderboard_json, name="leaderboard_json"),
-    path(ONE + "manage/", manage.manage, name="manage"),
+    path(ONE + "manage/", overview_section.manage, name="manage"),
     path(ONE + "manage/act/<slug:action>/", act.act, name="act"),
     path(ONE + "prizes/<int:number>/", prizes.prize, name="prize"),
     path(ONE + "published/<int:submission_id>/", prizes.published_code, name="published_code"),
@@ -85,6 +98,86 @@ urlpatterns = [
 # The sections on submissions, the queue and the workers.
 RUNS = [
     path(ONE + "manage/submissions/", submissions_section.submissions, name="manage_submissions"),
+    path(ONE + "manage/submissions/many/", submissions_section.choose_many, name="choose_many"),
+    path(ONE + "manage/submissions/many/<int:work_id>/", submissions_section.bulk_work, name="bulk_work"),
     path(ONE + "manage/queue/", queue_section.queue, name="manage_queue"),
 ]
 urlpatterns += RUNS
+
+# The studio of the competition itself: its state, its settings, its pages and their pictures.
+MANAGE = ONE + "manage/"
+CONTEST = [
+    path(MANAGE + "step/<slug:key>/", overview_section.step, name="manage_step"),
+    path(MANAGE + "clone/", overview_section.clone, name="clone"),
+    path(MANAGE + "settings/", settings_section.settings, name="manage_settings"),
+    path(MANAGE + "pages/", pages_section.pages, name="manage_pages"),
+    path(MANAGE + "pages/add/", pages_section.add_page, name="add_page"),
+    path(MANAGE + "pages/preview/", pages_section.preview, name="preview_page"),
+    path(MANAGE + "pages/text/<slug:which>/", pages_section.edit_text, name="edit_text"),
+    path(MANAGE + "pages/<int:page_id>/", pages_section.edit_page, name="edit_page"),
+    path(MANAGE + "pages/<int:page_id>/move/", pages_section.move_page, name="move_page"),
+    path(MANAGE + "pages/<int:page_id>/remove/", pages_section.remove_page, name="remove_page"),
+    path(MANAGE + "pictures/add/", pages_section.add_picture, name="add_picture"),
+    path(MANAGE + "pictures/<int:picture_id>/remove/", pages_section.remove_picture, name="remove_picture"),
+    path(ONE + "images/<str:name>", pictures.picture, name="picture"),
+]
+urlpatterns += CONTEST
+
+# The section on rounds, phases and their datasets.
+IN_PHASES = ONE + "manage/phases/"
+ONE_ROUND = IN_PHASES + "rounds/<int:round_id>/"
+ONE_PHASE = IN_PHASES + "<int:phase_id>/"
+PHASES = [
+    path(IN_PHASES, phases_section.phases, name="manage_phases"),
+    path(IN_PHASES + "dates/", phases_section.dates, name="manage_dates"),
+    path(IN_PHASES + "zone/", phases_section.zone, name="manage_zone"),
+    path(IN_PHASES + "fill/", phases_section.fill, name="manage_fill"),
+    path(IN_PHASES + "add/", phase_section.add_phase, name="manage_add_phase"),
+    path(IN_PHASES + "datasets/", phase_section.add_tasks, name="manage_add_tasks"),
+    path(IN_PHASES + "rounds/add/", phases_section.add_round, name="manage_add_round"),
+    path(ONE_ROUND, phases_section.edit_round, name="manage_round"),
+    path(ONE_ROUND + "remove/", phases_section.remove_round, name="manage_remove_round"),
+    path(ONE_PHASE, phase_section.edit_phase, name="manage_phase"),
+    path(ONE_PHASE + "datasets/", phase_section.edit_tasks, name="manage_tasks"),
+    path(ONE_PHASE + "move/", phase_section.move_phase, name="manage_move_phase"),
+    path(ONE_PHASE + "remove/", phase_section.remove_phase, name="manage_remove_phase"),
+]
+urlpatterns += PHASES
+
+# Teams and fact sheets: the participants' pages and the organizers' sections.
+TEAMS = [
+    path(ONE + "team/", team.show, name="team"),
+    path(ONE + "team/do/<slug:what>/", team.do, name="team_do"),
+    path(ONE + "team/link/<str:secret>/", team.link, name="team_link"),
+    path(ONE + "fact-sheet/", team.show, name="fact_sheet"),
+]
+urlpatterns += TEAMS
+
+# Participants, organizers, announcements and the audit log.
+PEOPLE = [
+    path(ONE + "announcements/", announcements.announcements, name="announcements"),
+    path(ONE + "announcements/mail/", announcements.set_mail, name="announcement_mail"),
+    path("mail/stop/<str:token>/", announcements.stop_mail, name="stop_mail"),
+    path(ONE + "manage/participants/", participants_section.participants, name="manage_participants"),
+    path(ONE + "manage/participants.csv", participants_section.as_csv, name="manage_participants_csv"),
+    path(ONE + "manage/participants/decide/", participants_section.decide, name="decide_participants"),
+    path(ONE + "manage/announcements/", announcements_section.announcements, name="manage_announcements"),
+    path(ONE + "manage/announcements/new/", announcements_section.compose, name="new_announcement"),
+    path(
+        ONE + "manage/announcements/<int:announcement_id>/",
+        announcements_section.announcement,
+        name="manage_announcement",
+    ),
+    path(
+        ONE + "manage/announcements/<int:announcement_id>/again/",
+        announcements_section.send_again,
+        name="send_announcement_again",
+    ),
+    path(ONE + "manage/organizers/", organizers_section.organizers, name="manage_organizers"),
+    path(ONE + "manage/organizers/give/", organizers_section.give, name="give_role"),
+    path(ONE + "manage/organizers/take/", organizers_section.take, name="take_role"),
+    path(ONE + "manage/audit/", audit_section.log, name="manage_audit"),
+    path(ONE + "manage/audit.csv", audit_section.as_csv, name="manage_audit_csv"),
+    path(ONE + "manage/audit.json", audit_section.as_json, name="manage_audit_json"),
+]
+urlpatterns += PEOPLE

@@ -20,7 +20,7 @@ from competitions.actions.seen import fingerprint, require_unchanged
 from competitions.blueprints import problems as problems_of_blueprint
 from competitions.models import Extension, Phase, Prize, Round, Task
 from competitions.presets import in_words
-from competitions.protocol_check import ProtocolProblem, check_competition, check_protocol, extra_time
+from competitions.protocol_check import ProtocolProblem, beside, check_competition, extra_time
 
 MOST_PHASES = 200
 DATES = ("opens_at", "closes_at")
@@ -81,11 +81,8 @@ class AddPhase(OfCompetition):
             made.full_clean(exclude={"round"} if made.round.pk is None else None)
         except ValidationError as problem:
             raise refused_by(problem) from problem
-        others = list(self.contest.phases())
-        known = {str(one) for one in check_protocol(others, {})}
-        for one in check_protocol([*others, made], {}):
-            if not one.is_warning and str(one) not in known:
-                raise Refused(one.message, status=409, mend=one.mend)
+        for one in beside(made, list(self.contest.phases())):
+            raise Refused(one.message, status=409, mend=one.mend)
 
     def preview(self, now: dt.datetime) -> Preview:
         """What would be there."""

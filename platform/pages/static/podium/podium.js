@@ -213,8 +213,16 @@
     if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = tab.offsetLeft - bar.clientWidth / 2 + tab.offsetWidth / 2;
   }
 
+  // Forms of people who are logged in are read in their browser's time zone, unless they chose another.
+  function tellZone() {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!zone || !document.querySelector("details.menu")) return;
+    document.cookie = "podium_zone=" + zone + "; path=/; max-age=31536000; samesite=lax";
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     setUpThemeToggle();
+    tellZone();
     showLocalTimes(document);
     window.setInterval(() => showLocalTimes(document), 60000);
     setUpUpload();
