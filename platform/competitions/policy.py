@@ -26,6 +26,7 @@ from competitions.models import (
     Organizer,
     Participant,
     Phase,
+    Question,
     Task,
     TeamMember,
 )
@@ -78,6 +79,16 @@ class Viewer:
     def had_extra_time(self) -> bool:
         """Whether `entrant` was ever given extra time."""
         return self.entrant is not None and self.entrant.extensions.exists()
+
+    @cached_property
+    def has_fact_sheet(self) -> bool:
+        """Whether entrants are asked anything about their methods."""
+        return self.competition.questions.exists()
+
+    @cached_property
+    def owes_answers(self) -> bool:
+        """Whether `entrant` takes no place before it has answered."""
+        return self.entrant is not None and self.entrant.owes_answers
 
     @property
     def is_superuser(self) -> bool:
@@ -159,6 +170,8 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
         own_entrant_id=Subquery(entrants.values("pk")[:1]),
         had_extra_time=Exists(Extension.objects.filter(entrant=OuterRef("own_entrant_id"))),
         unread=Subquery(_unread_of(user)),
+        asks=Exists(Question.objects.filter(competition=OuterRef("pk"))),
+        own_owing=Subquery(entrants.values("owes_answers")[:1]),
     ).first()
     if competition is None:
         return None
@@ -167,6 +180,7 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     viewer.participation = _own(Participant, viewer, OF_WISH)
     viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
     viewer.unread = competition.unread or 0
+    viewer.has_fact_sheet, viewer.owes_answers = competition.asks, bool(competition.own_owing)
     return viewer
 
 
@@ -245,6 +259,13 @@ def visible_competitions(user: Person) -> QuerySet[Competition]:
     invited = Q(visibility=Competition.Visibility.PRIVATE, pk__in=allow_list.admitting(user))
     mine = Q(pk__in=joined) | (invited & ~Q(pk__in=turned_away))
     return found.filter(public | organized | (is_out & mine))
+
+
+def roles_of(user: Person) -> dict[int, str]:
+    """The person's roles by the ids of the competitions; one query."""
+    if not user.is_authenticated:
+        return {}
+    return dict(Organizer.objects.filter(user=user).values_list("competition", "role"))
 
 
 def may_see(user: Person, competition: Competition) -> bool:

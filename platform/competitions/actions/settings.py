@@ -103,7 +103,7 @@ class EditSettings(OfCompetition):
             count = self._people(Participant.State.APPROVED, Participant.State.PENDING)
             return (
                 f"Only {_counted(count, 'person who joined or asked to', 'people who joined or asked to')}, those on "
-                "the e-mail list and the organizers will be able to read it. For everybody else it is not there."
+                "the e-mail list and the organizers will read it. For everybody else it is not there."
             )
         if after.visibility == Competition.Visibility.UNLISTED:
             return "It leaves the lists. Whoever knows its address reads it, also without an account."

@@ -13,19 +13,23 @@ from competitions import clock, policy
 from competitions.lifecycle import current_phase, phase_state
 from competitions.models import Competition, Phase
 
+State = Competition.State
+
 
 @dataclass(frozen=True)
 class Card:
-    """A competition in a list. `state` is open, upcoming or closed."""
+    """A competition in a list. `state` is open, upcoming or closed; `role` the person's in it, if any."""
 
     competition: Competition
     phase: Phase | None
     state: str
     people: int
+    role: str = ""
 
 
 def cards(request: HttpRequest) -> list[Card]:
-    """The competitions the person may see, in two queries after the roles."""
+    """The competitions that lists show to the person, in three queries after those of the policy."""
+    roles = policy.roles_of(request.user)
     found = (
         policy.visible_competitions(request.user)
         .filter(rehearses=None)
@@ -44,7 +48,7 @@ def cards(request: HttpRequest) -> list[Card]:
         state = phase_state(current, now) if current else "upcoming"
         if competition.state == Competition.State.ARCHIVED:
             state = "closed"
-        made.append(Card(competition, current, state, competition.people))
+        made.append(Card(competition, current, state, competition.people, roles.get(pk, "")))
     return made
 
 
@@ -57,16 +61,33 @@ def icon(request: HttpRequest) -> HttpResponse:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What Podium is, and what is open now."""
-    current = [card for card in cards(request) if card.state == "open"]
-    return render(request, "home.html", {"cards": current, "now": timezone.now()})
+    current = [card for card in cards(request) if card.state == "open" and card.competition.state != State.DRAFT]
+    context = {
+        "cards": current,
+        "now": timezone.now(),
+        "may_create": policy.may_create_competition(request.user),
+    }
+    return render(request, "home.html", context)
 
 
 @require_safe
 def competition_list(request: HttpRequest) -> HttpResponse:
-    """All competitions, grouped by whether they are open, to come or over."""
+    """Those that the person organizes, drafts too; then all others, by whether they are open, to come or over."""
     found = cards(request)
+    others = [card for card in found if not card.role and card.competition.state != State.DRAFT]
+    drafts = [card for card in found if not card.role and card.competition.state == State.DRAFT]
     groups = [
-        (title, [card for card in found if card.state == state])
-        for state, title in (("open", "Open now"), ("upcoming", "To come"), ("closed", "Ended"))
+        ("You organize", [card for card in found if card.role]),
+        *(
+            (title, [card for card in others if card.state == state])
+            for state, title in (("open", "Open now"), ("upcoming", "To come"), ("closed", "Ended"))
+        ),
+        ("Drafts of others", drafts),  # which operators see
     ]
-    return render(request, "competitions/list.html", {"groups": groups, "any": bool(found), "now": timezone.now()})
+    context = {
+        "groups": groups,
+        "any": bool(found),
+        "now": timezone.now(),
+        "may_create": policy.may_create_competition(request.user),
+    }
+    return render(request, "competitions/list.html", context)

@@ -15,14 +15,6 @@ from pages import frame, studio
 UNSENT = ("csrfmiddlewaretoken", "confirm")
 
 
-def organizers_frame(request: HttpRequest, slug: str) -> frame.Frame:
-    """The frame of a competition in which the person holds a role; else Refused."""
-    shown = frame.load(request, slug)
-    if not shown.is_organizer:
-        raise Refused(f"This page is for the organizers of {shown.competition.title}.", status=403)
-    return shown
-
-
 def editors_frame(request: HttpRequest, slug: str) -> frame.Frame:
     """The frame of a competition that the person may change; else Refused."""
     shown = frame.load(request, slug)
@@ -66,10 +58,7 @@ def do(
             "preview": action.preview(shown.now),
             "is_dangerous": is_dangerous,
             "sent": [
-                (name, value)
-                for name, values in request.POST.lists()
-                if name not in UNSENT
-                for value in values
+                (name, value) for name, values in request.POST.lists() if name not in UNSENT for value in values
             ],
         }
         return render(request, "studio/preview.html", studio.context(shown, section, **context))

@@ -1,0 +1,61 @@
+"""Making a competition."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.refusals import Refused
+from competitions import policy
+from competitions.actions.copying import free_slug
+from competitions.actions.create import create
+from competitions.models.contest import RESERVED_SLUGS
+from pages import zones
+from pages.answers import tells_refusals
+from pages.contest_forms import TEMPLATES, NewCompetition
+from pages.views.studio.doing import person
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@tells_refusals
+@zones.in_own_zone
+def new(request: HttpRequest) -> HttpResponseBase:
+    """A title, a template and a start make a draft; everything else is set in its studio."""
+    if not policy.may_create_competition(request.user):
+        mend = "The operator of this site grants that."
+        raise Refused("You may not make competitions here.", status=403, mend=mend)
+    form = NewCompetition(request.POST or None)
+    refused = None
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            made = create(
+                TEMPLATES[given["template"]],
+                slug=given["slug"] or slug_of(given["title"]),
+                owner=person(request),
+                start=given["starts_at"] or timezone.now(),
+                title=given["title"],
+                by=person(request),
+            )
+        except Refused as problem:
+            refused = problem
+        else:
+            messages.success(request, f"{made.title} is a draft: its organizers alone see it.")
+            return redirect("manage", slug=made.slug)
+    context = {"form": form, "refused": refused, "zone": zones.of_request(request)}
+    is_bad = bool(refused or form.errors)
+    return render(
+        request, "competitions/new.html", context, status=refused.status if refused else 400 if is_bad else 200
+    )
+
+
+def slug_of(title: str) -> str:
+    """A free address that is made of a title."""
+    slug = slugify(title).strip("-_")[:60] or "competition"
+    return free_slug(f"{slug}-competition" if slug in RESERVED_SLUGS else slug)
