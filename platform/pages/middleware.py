@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 # Nothing from another host, no inline script: a page loads only what the site itself serves.
 POLICY = (
@@ -21,3 +23,16 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class CompressedPages(GZipMiddleware):
+    """Sends pages compressed, padded by a random length (django.middleware.gzip says why).
+
+    Files stay as they are: they are compressed already, and a browser wants to know their length.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """The response, compressed where it is a page."""
+        if response.streaming or not response.headers.get("Content-Type", "").startswith("text/html"):
+            return response
+        return super().process_response(request, response)

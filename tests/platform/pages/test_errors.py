@@ -1,5 +1,8 @@
 """Error pages: in style, one clear sentence, never a trace."""
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
@@ -12,6 +15,45 @@ def test_an_unknown_address_is_a_page_in_style(client, db, url):
     assert response.status_code == 404
     assert b"There is nothing at this address." in response.content
     assert b"site-head" in response.content
+
+
+def leads_back_to(response) -> str:
+    """Where the button leads, if there is one."""
+    found = re.search(r'href="([^"]+)">Back to where you were', response.content.decode())
+    return html.unescape(found[1]) if found else ""
+
+
+def test_a_refusal_leads_back_to_where_one_came_from(client, db):
+    here = "http://testserver/competitions/?state=open&page=2"
+    answer = client.get("/competitions/none/", headers={"referer": here})
+    assert leads_back_to(answer) == "/competitions/?state=open&page=2"
+    client.force_login(make.user("alice"))
+    contest = make.competition("contest", registration="closed")
+    answer = client.post("/competitions/contest/join/", headers={"referer": contest_page(contest)})
+    assert answer.status_code == 409
+    assert leads_back_to(answer) == contest.get_absolute_url()
+
+
+def contest_page(contest) -> str:
+    """Its address as a browser names it."""
+    return "http://testserver" + contest.get_absolute_url()
+
+
+@pytest.mark.parametrize(
+    "referer",
+    [
+        "https://evil.example/x",
+        "http://testserver.evil.example/",
+        "javascript:alert(1)",
+        "http://testserver//evil/",
+    ],
+)
+def test_a_refusal_never_leads_to_another_host(client, db, referer):
+    assert leads_back_to(client.get("/nothing/", headers={"referer": referer})) == ""
+
+
+def test_a_refused_page_does_not_lead_to_itself(client, db):
+    assert leads_back_to(client.get("/nothing/", headers={"referer": "http://testserver/nothing/"})) == ""
 
 
 def test_a_fault_of_ours_shows_no_trace(db, monkeypatch):
