@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -12,7 +13,9 @@ from competitions import telling
 from competitions.actions.base import Preview
 from competitions.actions.participants import counted, named
 from competitions.actions.queue import OfCompetition
-from competitions.models import Announcement, Participant, Phase
+from competitions.models import Announcement, Delivery, Participant, Phase
+from competitions.telling import bell
+from competitions.telling.delivery import KEPT_FOR
 
 Audience = Announcement.Audience
 LONGEST_SUBJECT = 150
@@ -130,3 +133,37 @@ class Announce(OfCompetition):
     def details(self) -> dict[str, Any]:
         """Which announcement it is, and how many were told."""
         return {"announcement": self.made.pk if self.made else None, "people": self.told, "by_mail": self.by_mail}
+
+
+@dataclass
+class SendAgain(OfCompetition):
+    """Let those mails of an announcement that could not be sent wait once more."""
+
+    name: ClassVar[str] = "send_mails_again"
+
+    announcement: Announcement
+    many: int = field(default=0, init=False)
+
+    def check(self, now: dt.datetime) -> None:
+        """Some must have failed, and it must be news still."""
+        if self.announcement.sent_at < timezone.now() - KEPT_FOR:
+            raise Refused("This announcement is too old to be mailed.", status=409, mend="Write a new one.")
+        if not self._failed().exists():
+            raise Refused("No mail of this announcement has failed.", status=409)
+
+    def _failed(self) -> QuerySet[Delivery]:
+        return self.announcement.deliveries.filter(state=Delivery.State.FAILED)
+
+    def preview(self, now: dt.datetime) -> Preview:
+        """How many are tried."""
+        return Preview([f"{counted(self._failed().count(), 'mail is', 'mails are')} sent again."])
+
+    def change(self, now: dt.datetime) -> str:
+        """They wait, with all their tries before them."""
+        self.many = self._failed().update(state=Delivery.State.WAITING, tries=0, deadline=None, problem="")
+        transaction.on_commit(bell.ring)
+        return f"{counted(self.many, 'mail waits', 'mails wait')} again: “{self.announcement.subject}”."
+
+    def details(self) -> dict[str, Any]:
+        """Which announcement, and how many."""
+        return {"announcement": self.announcement.pk, "mails": self.many}
