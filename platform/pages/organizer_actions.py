@@ -7,35 +7,27 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from competitions import clock, policy
 from competitions.actions import dates, release
 from competitions.actions import prizes as prize_actions
 from competitions.actions.base import Action
+from competitions.fields import SizeField
 from competitions.models import Competition, Entrant, Phase, Task
 from datasets.models import Metric
 from leaderboards.prizes import line_of
 from pages.offers import runs
 from pages.offers.base import Nothing, Offer, Why
+from pages.zones import IN_ZONE, LocalMoment
 from submissions import changes, moderation
 from submissions.models import Run, Submission
-
-MEBIBYTE = 2**20
-
-
-class UtcMoment(forms.DateTimeField):
-    """A moment, typed as UTC whatever zone the browser is in."""
-
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"], **options)
 
 
 class Deadline(forms.Form):
     """When a phase closes."""
 
-    closes_at = UtcMoment(label="New deadline, in UTC")
+    closes_at = LocalMoment(label="New deadline", help_text=IN_ZONE)
     move_later = forms.BooleanField(
         label="Move all phases after it by the same time", required=False, initial=True
     )
@@ -45,7 +37,7 @@ class ExtraTime(forms.Form):
     """For whom, until when, why."""
 
     entrant = forms.ModelChoiceField(Entrant.objects.none())
-    closes_at = UtcMoment(label="Until, in UTC")
+    closes_at = LocalMoment(label="Until", help_text=IN_ZONE)
     why = forms.CharField(max_length=300, label="Why")
 
 
@@ -66,7 +58,12 @@ class Limits(forms.Form):
 
     wall_seconds = forms.FloatField(min_value=1, required=False, label="Seconds for each dataset")
     cores = forms.IntegerField(min_value=1, required=False)
-    memory_mebibytes = forms.IntegerField(min_value=1, required=False, label="Memory in MiB")
+    memory_bytes = SizeField(required=False, label="Memory", help_text="With a unit, such as 8 GiB.")
+    image = forms.ChoiceField(required=False)
+    any_time = forms.BooleanField(
+        label="Complete predictions count although time or memory ran out", required=False
+    )
+    resource_class = forms.SlugField(max_length=40, label="Class of worker")
 
 
 class RerunHow(forms.Form):
@@ -95,14 +92,7 @@ def _prize(kind: Callable[..., Action]) -> Callable[[Any], Action]:
 
 
 def _budget(asked: Any) -> Action:
-    memory = asked.answers["memory_mebibytes"]
-    return changes.ChangeBudget(
-        by=asked.by,
-        phase=asked.phase,
-        wall_seconds=asked.answers["wall_seconds"],
-        cores=asked.answers["cores"],
-        memory_bytes=memory * MEBIBYTE if memory else None,
-    )
+    return changes.ChangeBudget(by=asked.by, phase=asked.phase, **asked.answers)
 
 
 OFFERS: dict[str, Offer] = {
@@ -226,9 +216,7 @@ def form_for(offer: Offer, competition: Competition, found: Mapping[str, Any], d
             "closes_at": phase.closes_at,
             "move_later": True,
             "board": phase.board,
-            "wall_seconds": phase.wall_seconds,
-            "cores": phase.cores,
-            "memory_mebibytes": phase.memory_bytes // MEBIBYTE if phase.memory_bytes else None,
+            **{name: getattr(phase, name) for name in changes.BUDGET},
         }
     if found["task"] is not None:
         initial["metric"] = found["task"].metric
@@ -237,4 +225,9 @@ def form_for(offer: Offer, competition: Competition, found: Mapping[str, Any], d
         choice = form.fields["entrant"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.queryset = competition.entrants.order_by("name")
+    if "image" in form.fields:
+        image = form.fields["image"]
+        assert isinstance(image, forms.ChoiceField)
+        names = dict.fromkeys([*settings.SANDBOX_IMAGES, *([phase.image] if phase.image else [])])
+        image.choices = [("", "The site's own"), *((name, name) for name in names)]
     return form

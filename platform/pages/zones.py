@@ -10,9 +10,12 @@ from zoneinfo import ZoneInfo, available_timezones
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
+from django.utils.functional import lazy
 
 COOKIE = "podium_zone"  # static/podium/podium.js sets it
 TYPED = "%Y-%m-%dT%H:%M"  # as a field of the type datetime-local sends it
+# As forms are made before they know who fills them in.
+IN_ZONE = lazy(lambda: f"In the time zone {timezone.get_current_timezone_name()}.", str)()
 View = Callable[..., HttpResponseBase]
 
 

@@ -1,11 +1,13 @@
 """Changing what runs are scored or run with, and scoring a phase again: shown before, never in passing."""
 
 import datetime as dt
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from accounts.refusals import Refused
+from competitions import images
 from competitions.actions.base import Action, Preview
+from competitions.actions.wording import as_data, assigned, changed_fields, changes
 from competitions.models import Competition, Phase, Task
 from datasets.models import DatasetVersion, Metric
 from ingestion.budget import LONGEST_WALL_SECONDS, MOST_CORES, MOST_MEMORY, format_duration, format_size
@@ -115,16 +117,28 @@ class ChangeMetric(Action):
         )
 
 
+# What a run keeps of its phase's budget; the first three are numbers, the others stay where they are not given.
+NUMBERS = ("wall_seconds", "cores", "memory_bytes")
+BUDGET = (*NUMBERS, "image", "any_time", "resource_class")
+
+
 @dataclass
 class ChangeBudget(Action):
-    """Give a phase another budget; what stands on the board runs again with it, so that all had the same."""
+    """Give a phase another budget; what stands on the board runs again with it, so that all had the same.
+
+    Image, any-time rule and class of worker belong to it; None leaves them as they are.
+    """
 
     phase: Phase
     wall_seconds: float | None
     cores: int | None
     memory_bytes: int | None
+    image: str | None = None
+    any_time: bool | None = None
+    resource_class: str | None = None
 
     name: ClassVar[str] = "change_budget"
+    _changes: list[dict[str, str]] = field(default_factory=list, init=False)
 
     @property
     def competition(self) -> Competition:
@@ -133,6 +147,12 @@ class ChangeBudget(Action):
 
     def _runs(self) -> list[Run]:
         return again.runnable(again.standing_runs(self.phase))
+
+    def _after(self) -> Phase:
+        """The phase as it would be, not saved."""
+        after = Phase.objects.select_related("round__competition").get(pk=self.phase.pk)
+        given = {name: getattr(self, name) for name in BUDGET}
+        return assigned(after, {name: v for name, v in given.items() if name in NUMBERS or v is not None})
 
     def check(self, now: dt.datetime) -> None:
         """The numbers must be possible, and others than now."""
@@ -145,11 +165,14 @@ class ChangeBudget(Action):
                 f"A budget is {format_duration(LONGEST_WALL_SECONDS)}, {MOST_CORES} cores and "
                 f"{format_size(MOST_MEMORY)} at most."
             )
-        if asked == (self.phase.wall_seconds, self.phase.cores, self.phase.memory_bytes):
+        after = self._after()
+        if not changed_fields(self.phase, after, BUDGET):
             raise Refused(f"{self.phase.title} has this budget already.", status=409)
+        if after.image != self.phase.image:
+            images.require_allowed(after.image)
 
     def preview(self, now: dt.datetime) -> Preview:
-        """How many runs it costs."""
+        """Old and new values, and how many runs it costs."""
         runs = self._runs()
         return Preview(
             [
@@ -158,20 +181,27 @@ class ChangeBudget(Action):
                 "keep the scores they have; they do not count.",
             ],
             rerun=len(runs),
+            changes=changes(self.phase, self._after(), BUDGET),
         )
 
     def change(self, now: dt.datetime) -> str:
         """Change the phase, then run again what stands."""
         hold(self.competition)
-        runs = self._runs()
-        self.phase.wall_seconds, self.phase.cores = self.wall_seconds, self.cores
-        self.phase.memory_bytes = self.memory_bytes
-        self.phase.save(update_fields=["wall_seconds", "cores", "memory_bytes"])
+        runs, after = self._runs(), self._after()
+        told = changes(self.phase, after, BUDGET)
+        self._changes = as_data(told)
+        assigned(self.phase, {name: getattr(after, name) for name in BUDGET})
+        self.phase.save(update_fields=BUDGET)
         for run in runs:
             again.run_again(run, fresh=True)
         for submission in {run.submission_id: run.submission for run in runs}.values():
             settle(submission)
-        return f"{self.phase.title} got another budget; {counted(len(runs), 'run')} are run again."
+        values = "; ".join(f"{one.label} {one.old} → {one.new}" for one in told)
+        return f"{self.phase.title} got another budget, {counted(len(runs), 'run')} are run again: {values}."
+
+    def details(self) -> dict[str, Any]:
+        """The phase, with old and new values."""
+        return {"phase": self.phase.number, "changes": self._changes}
 
 
 @dataclass

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.refusals import Refused
 from competitions.actions.base import Action
-from pages import frame
+from pages import frame, zones
 from pages.answers import refusal_as_json, tells_refusals, wants_json
 from pages.offers.base import Asked, Offer
 from pages.organizer_actions import OFFERS, acted_on, form_for, subject
@@ -24,6 +24,7 @@ IDS = ("phase", "task", "submission", "run", "entrant")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @tells_refusals
+@zones.in_own_zone
 def act(request: HttpRequest, slug: str, action: str) -> HttpResponseBase:
     """GET asks what is needed, POST shows what would happen, POST with `confirm` does it."""
     shown = frame.load(request, slug)

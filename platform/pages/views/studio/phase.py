@@ -164,7 +164,7 @@ def edit_tasks(request: HttpRequest, slug: str, phase_id: int) -> HttpResponseBa
     own = PhaseForm(
         instance=_phase(shown, phase_id), competition=shown.competition, by=person(request), now=shown.now
     )
-    if not all([form.is_valid() for form in forms]):
+    if [form for form in forms if not form.is_valid()]:
         return _page(request, shown, own, phase=phase, task_forms=forms)
     edits = [_edit(form) for form in forms]
     action = EditTasks(by=person(request), phase=phase, edits=edits, seen=request.POST.get("seen", ""))

@@ -61,7 +61,7 @@ def dates(request: HttpRequest, slug: str) -> HttpResponseBase:
     shown = editors_frame(request, slug)
     section = phase_studio.section(shown, data=request.POST)
     forms = [row.form for row in section.rows]
-    is_valid = all([form.is_valid() for form in forms])
+    is_valid = not [form for form in forms if not form.is_valid()]
     action = MoveDates(
         by=person(request),
         contest=shown.competition,
