@@ -61,8 +61,8 @@ def rows(phase: Phase, now: dt.datetime) -> QuerySet[LeaderboardRow]:
 
 def columns(phase: Phase) -> list[str]:
     """The names of the tasks, in the order of the cells."""
-    tasks = phase.tasks.select_related("dataset", "phase").prefetch_related("dataset__versions")
-    return [task.name for task in tasks]
+    tasks = phase.tasks.filter(quarantined_at=None).select_related("dataset", "phase")
+    return [task.name for task in tasks.prefetch_related("dataset__versions")]
 
 
 def refresh(phase: Phase, *, entrants: Collection[int] | None = None, renamed: bool = False) -> None:
@@ -149,9 +149,9 @@ def _store(board: Board, task_ids: Sequence[int], lines: list[Line]) -> None:
             whole.append(line.row)
         elif (written := as_stored(ranks)) != line.stored:
             moved.append((*written, stamp, line.pk))
-    counted = (sum(line.ranked for line in lines), len(lines), notes)
-    if board.pk is None or whole or moved or counted != (board.ranked, board.listed, board.notes):
-        board.ranked, board.listed, board.notes = counted
+    counted = (sum(line.ranked for line in lines), len(lines), notes, list(task_ids))
+    if board.pk is None or whole or moved or counted != (board.ranked, board.listed, board.notes, board.task_ids):
+        board.ranked, board.listed, board.notes, board.task_ids = counted
         board.made_at = now
         board.save()
     _write(whole, moved)

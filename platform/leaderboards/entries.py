@@ -75,7 +75,8 @@ def standings(
 
 
 def task_ids_of(phase: Phase) -> list[int]:
-    return list(phase.tasks.order_by("order", "id").values_list("pk", flat=True))
+    """The tasks that a board ranks by, in their order: those in quarantine are left out."""
+    return list(phase.tasks.filter(quarantined_at=None).order_by("order", "id").values_list("pk", flat=True))
 
 
 def _standings(phase: Phase, task_ids: Sequence[int], entrants: Sequence[int]) -> Iterator[Standing]:

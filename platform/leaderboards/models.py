@@ -20,6 +20,9 @@ class Board(models.Model):
     ranked = models.PositiveIntegerField(default=0, help_text="Entrants with a place.")
     listed = models.PositiveIntegerField(default=0, help_text="All entrants, with baselines and organizers.")
     notes = models.JSONField(default=list)
+    task_ids = models.JSONField(
+        default=list, help_text="What its cells stand for, in their order; empty: all tasks of the phase."
+    )
     made_at = models.DateTimeField(help_text="When it was frozen, or changed last.")
 
     class Meta:

@@ -17,7 +17,7 @@ from leaderboards.lines import score_key
 from leaderboards.models import Board, LeaderboardRow
 from leaderboards.numbers import neutral_name
 from submissions.models import Handover, Run, Submission
-from submissions.models.runs import ENDED
+from submissions.models.runs import ENDED, HELD
 from submissions.public import visible_parts
 
 PER_PAGE = 50
@@ -247,7 +247,7 @@ def outstanding(phase: Phase, now: dt.datetime) -> int:
     of_parent = Q(submission__phase=phase.parent_id, submission__phase__closes_at__lte=now)
     begun = phase.takes_over and phase.has_begun(now)
     runs = Run.objects.filter(Q(submission__phase=phase) | of_parent if begun else Q(submission__phase=phase))
-    runs = runs.exclude(state__in=ENDED)
+    runs = runs.exclude(state__in=ENDED).exclude(HELD)
     competing = Submission.objects.competing().filter(pk=OuterRef("submission"))
     return runs.filter(Exists(competing)).count()
 

@@ -48,8 +48,42 @@ def look(shown: frame.Frame, phase: Phase, part: str = "") -> Look:
     return look_at(phase, shown.now, sees_hidden=shown.sees_hidden, own=own, part=part)
 
 
-def columns_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[Column]:
-    """The datasets of a phase in the order of the cells, named as the viewer may know them: one query."""
+@dataclass(frozen=True)
+class Aside:
+    """A dataset that the organizers have set aside: the board leaves it out, for this reason."""
+
+    name: str
+    reason: str
+
+
+def columns_of(view: Look, now: dt.datetime, *, sees_hidden: bool) -> list[Column]:
+    """The datasets of a board in the order of the cells, named as the viewer may know them.
+
+    One query; one more for a frozen board, which keeps the datasets that it had when it was frozen.
+    """
+    return columns_and_aside(view, now, sees_hidden=sees_hidden)[0]
+
+
+def columns_and_aside(view: Look, now: dt.datetime, *, sees_hidden: bool) -> tuple[list[Column], list[Aside]]:
+    """The same with the datasets that the board leaves out because they are in quarantine."""
+    tasks = {facts.task.pk: facts for facts in _tasks(view.phase, now, sees_hidden=sees_hidden)}
+    counting = [pk for pk, facts in tasks.items() if facts.task.quarantined_at is None]
+    if view.is_frozen:
+        picture = Board.objects.filter(phase=view.phase, part=view.part or "", is_frozen=True).first()
+        counting = [pk for pk in picture.task_ids if pk in tasks] if picture and picture.task_ids else list(tasks)
+    columns = [
+        Column(tasks[pk].shown_name, tasks[pk].metric, f"task{index}", pk) for index, pk in enumerate(counting)
+    ]
+    aside = [
+        Aside(facts.shown_name, facts.task.quarantine_reason)
+        for pk, facts in tasks.items()
+        if pk not in counting and facts.task.quarantined_at is not None
+    ]
+    return columns, aside
+
+
+def _tasks(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
+    """The datasets of a phase in their order: one query."""
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     of_phase = Task.objects.filter(phase=phase)
     # A dataset is hidden by any blind phase that uses it, so the tasks of those are looked at too.
@@ -63,13 +97,16 @@ def columns_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[Col
         .order_by("order", "id")
     )
     known = revealed_tasks(tasks, now)
-    columns: list[Column] = []
-    for task in tasks:
-        if task.phase_id == phase.pk:
-            version = DatasetVersion(name=task.newest_name or task.dataset.slug, metric=task.newest_metric or "")
-            facts = TaskFacts(task, phase, version, sees_hidden or task.pk in known)
-            columns.append(Column(facts.shown_name, facts.metric, f"task{len(columns)}", task.pk))
-    return columns
+    return [
+        TaskFacts(
+            task,
+            phase,
+            DatasetVersion(name=task.newest_name or task.dataset.slug, metric=task.newest_metric or ""),
+            sees_hidden or task.pk in known,
+        )
+        for task in tasks
+        if task.phase_id == phase.pk
+    ]
 
 
 def shown_row(row: LeaderboardRow, board: Look) -> ShownRow:

@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 WAITS = "Waits for a worker."
 AGAIN = "Waits for a worker again"
 PAUSED = "Waits: the organizers have paused the queue."
+ASIDE = "Waits: the organizers have set this dataset aside for now."
 FAILED_WORKER = "Its worker had a problem of its own."
 IDS_A_QUERY = 500  # databases limit the parameters of a query
 
@@ -92,7 +93,10 @@ def fair_order(waiting: Iterable[Waiting], turns: Mapping[Line, Turn]) -> list[W
 
 @dataclass(frozen=True)
 class Needs:
-    """What a run asks of a worker. Many runs ask the same, so that is decided once for all of them."""
+    """What a run asks of a worker. Many runs ask the same, so that is decided once for all of them.
+
+    `aside` is why its dataset is in quarantine, None where it is not.
+    """
 
     resource_class: str
     is_blind: bool
@@ -103,6 +107,12 @@ class Needs:
     memory_bytes: int | None
     image: str
     is_model: bool
+    aside: str | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the organizers hold it back, whatever workers there are."""
+        return self.is_paused or self.aside is not None
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,7 @@ def needs_of(run: Run) -> Needs:
         budget.memory_bytes,
         run.image,
         run.submission.interface == "model",
+        run.task.quarantine_reason if run.task.quarantined_at is not None else None,
     )
 
 
@@ -151,6 +162,8 @@ FIELDS = (
     "budget_json",
     "image",
     "submission__interface",
+    "task__quarantined_at",
+    "task__quarantine_reason",
 )
 
 
@@ -159,7 +172,7 @@ def queued() -> list[Queued]:
     by_id: dict[int, Queued] = {}
     for row in Run.objects.filter(state=RunState.QUEUED).values_list(*FIELDS):
         pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
-        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface = asked
+        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside = asked
         needs = Needs(
             resource_class=needs_class,
             is_blind=trusted or kind in Phase.HIDDEN_KINDS,
@@ -170,6 +183,7 @@ def queued() -> list[Queued]:
             memory_bytes=budget.get("memory_bytes"),
             image=image,
             is_model=interface == "model",
+            aside=aside[1] if aside[0] is not None else None,
         )
         line = Line(needs_class, is_rerun, entrant)
         by_id[pk] = Queued(Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at)
@@ -242,7 +256,8 @@ def queue(competition: Competition | None = None) -> list[Run]:
 def queue_positions(runs: Sequence[Run]) -> dict[int, int]:
     """Map the id of each of `runs` that is queued to its place: 1 starts next in its class of workers.
 
-    A run whose queue is paused, or that none of the class's workers can take, has no place and holds nobody up.
+    A run whose queue is paused, whose dataset is set aside, or that none of the class's workers can take, has no
+    place and holds nobody up.
     """
     if not any(run.state == RunState.QUEUED for run in runs):
         return {}
@@ -256,7 +271,7 @@ def queue_positions(runs: Sequence[Run]) -> dict[int, int]:
         needs = item.needs
         if needs not in stuck:
             able = any(not refusal(worker, needs) for worker in workers)
-            stuck[needs] = needs.is_paused or (needs.resource_class in served and not able)
+            stuck[needs] = needs.is_held or (needs.resource_class in served and not able)
         if stuck[needs]:
             continue
         places[needs.resource_class] += 1
@@ -274,6 +289,8 @@ def refusal(worker: Worker, needs: Needs) -> str:
     """Why this worker may not take a run with these needs; empty when it may."""
     if needs.is_paused:
         return "has to wait: the organizers have paused the queue"
+    if needs.aside is not None:
+        return "has to wait: the organizers have set the dataset aside"
     if worker.resource_class != needs.resource_class:
         return f"is of class {worker.resource_class}, the run needs {needs.resource_class}"
     if needs.is_blind and not worker.is_trusted:
@@ -405,6 +422,8 @@ def _explain(items: Sequence[Queued], able: Mapping[Needs, list[Worker]], living
 
 
 def _why_nobody(needs: Needs, workers: Sequence[Worker]) -> str:
+    if needs.aside is not None:
+        return f"{ASIDE} {needs.aside}".strip()
     if needs.is_paused:
         return PAUSED
     if not workers:

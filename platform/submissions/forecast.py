@@ -192,7 +192,7 @@ def able_workers(phase: Phase, tasks: Sequence[Task]) -> list[Worker]:
     """The living workers that can hold every run of the phase, whether or not its queue is paused now."""
     submission = Submission(phase=phase, interface="model")
     runs = [Run(submission=submission, task=task, **snapshot_of(phase, task)) for task in tasks]
-    needs = [replace(needs_of(run), is_paused=False) for run in runs]
+    needs = [replace(needs_of(run), is_paused=False, aside=None) for run in runs]
     return [worker for worker in living_workers() if not any(refusal(worker, one) for one in needs)]
 
 

@@ -20,7 +20,7 @@ from competitions.lifecycle import Entry, Step, due_handovers, due_reveals, hand
 from competitions.models import Competition, Entrant, Extension, Phase, Task
 from submissions import copies, dispatch, making, signals
 from submissions.models import Handover, Run, RunState, Score, Submission
-from submissions.models.runs import AT_WORKER, ENDED
+from submissions.models.runs import AT_WORKER, ENDED, HELD
 from submissions.standing import public_scores, runs_by_task, standing_submission
 from submissions.transitions import end_run, settle
 
@@ -162,7 +162,7 @@ def entries_of(phase: Phase, entrant_id: int | None = None) -> dict[int, list[En
     submissions = Submission.objects.filter(phase=phase)
     if entrant_id is not None:
         submissions = submissions.filter(entrant=entrant_id)
-    unfinished = Run.objects.filter(submission=OuterRef("pk")).exclude(state__in=ENDED)
+    unfinished = Run.objects.filter(submission=OuterRef("pk")).exclude(state__in=ENDED).exclude(HELD)
     columns = ("pk", "entrant_id", "received_at", "state", "disqualified_at", "is_chosen", "runs_on")
     found: dict[int, list[Entry]] = {}
     for row in submissions.annotate(runs_on=Exists(unfinished)).values_list(*columns, named=True):
@@ -181,7 +181,7 @@ def _best(phase: Phase, entrant_id: int, row: Handover | None) -> int | None:
     own = list(Submission.objects.filter(phase=phase, entrant=entrant_id))
     if row is not None and any(one.pk == row.source_id and one.competes for one in own):
         return row.source_id
-    task_ids = list(phase.tasks.values_list("pk", flat=True))
+    task_ids = list(phase.tasks.filter(quarantined_at=None).values_list("pk", flat=True))
     scores = Prefetch("scores", Score.objects.defer("replicates"))
     runs: dict[int, list[Run]] = {}
     for run in Run.objects.filter(submission__in=own).prefetch_related(scores):
@@ -329,7 +329,7 @@ def go_forward(phase_id: int, entrant_id: int) -> None:
 
 def progress(phase: Phase, now: dt.datetime) -> Progress:
     """How much is outstanding in a phase that takes over from its parent: three queries."""
-    outstanding = Run.objects.filter(submission__phase=phase).exclude(state__in=ENDED)
+    outstanding = Run.objects.filter(submission__phase=phase).exclude(state__in=ENDED).exclude(HELD)
     outstanding = outstanding.exclude(submission__state=Submission.State.CANCELLED)
     awaited = 0
     if phase.takes_over and phase.parent is not None and due_handovers([phase], now):

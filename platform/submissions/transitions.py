@@ -7,7 +7,7 @@ from django.utils import timezone
 from competitions.models import Competition
 from submissions import signals
 from submissions.models import Attempt, Run, RunState, Submission
-from submissions.models.runs import ENDED
+from submissions.models.runs import ENDED, HELD
 
 REFUNDS_A_DAY = 2
 
@@ -61,11 +61,12 @@ def end_attempt(run: Run, outcome: str, *, note: str = "") -> None:
 def settle(submission: Submission) -> None:
     """Bring the submission's state in line with its runs and tell who listens. Call inside a transaction.
 
-    One that was cancelled stays so, also where another submission took its place after its runs had ended.
+    One that was cancelled stays so, also where another submission took its place after its runs had ended. A run
+    that is held back because its dataset is in quarantine keeps no submission from its end.
     """
     # The lock makes two runs that end at once settle one after the other, so that the last one sees both.
     submission = Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
-    runs = list(submission.runs.all())
+    runs = list(submission.runs.exclude(HELD))
     if submission.state != Submission.State.CANCELLED and runs and all(run.has_ended for run in runs):
         _conclude(submission, runs)
     signals.changed.send(sender=Submission, submission=submission)

@@ -106,7 +106,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
 def _board(request: HttpRequest, shown: frame.Frame, phase: Phase) -> dict[str, object]:
     """What the board of a phase shows to this person."""
     view = boards.look(shown, phase, request.GET.get("part", ""))
-    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
+    columns, aside = boards.columns_and_aside(view, shown.now, sees_hidden=shown.sees_hidden)
     task_ids = [column.task_id for column in columns]
     order = reading.order_of(request.GET.get("sort", ""), view, task_ids)
     search = request.GET.get("q", "")[: reading.LONGEST_SEARCH]
@@ -120,6 +120,7 @@ def _board(request: HttpRequest, shown: frame.Frame, phase: Phase) -> dict[str, 
         "view": view,
         "heads": heads_of(columns, order, view),
         "columns": columns,
+        "aside": aside,
         "page": page,
         "rows": [boards.shown_row(row, view) for row in page.rows],
         "elsewhere": [boards.shown_row(row, view) for row in page.elsewhere],
@@ -133,7 +134,9 @@ def _board(request: HttpRequest, shown: frame.Frame, phase: Phase) -> dict[str, 
         "is_live": phase.is_open(shown.now) or outstanding > 0,
         "live_seconds": LIVE_SECONDS,
         "has_history": has_history(view),
-        "digest": boards.digest(view.part, names, states, page.total, notes, outstanding, released, phase.board),
+        "digest": boards.digest(
+            view.part, names, aside, states, page.total, notes, outstanding, released, phase.board
+        ),
     }
 
 
@@ -160,8 +163,8 @@ def leaderboard_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     phase = shown_phase(request, shown)
     if phase is None:
         return _download(iter(["place,entrant\r\n"]), f"{slug}-leaderboard.csv", "text/csv")
-    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
     view = boards.look(shown, phase, request.GET.get("part", ""))
+    columns = boards.columns_of(view, shown.now, sees_hidden=shown.sees_hidden)
     lines = export.as_csv(view, [column.name for column in columns])
     return _download(lines, f"{slug}-phase-{phase.number}-leaderboard.csv", "text/csv")
 
@@ -181,8 +184,9 @@ def leaderboard_json(request: HttpRequest, slug: str) -> HttpResponseBase:
     if phase is None:
         return _download(iter(["{}\n"]), f"{slug}-leaderboard.json", kind)
     view = boards.look(shown, phase, request.GET.get("part", ""))
-    columns = boards.columns_of(phase, shown.now, sees_hidden=shown.sees_hidden)
+    columns, aside = boards.columns_and_aside(view, shown.now, sees_hidden=shown.sees_hidden)
     about |= {
+        "set_aside": [{"name": one.name, "reason": one.reason} for one in aside],
         "phase": phase.number,
         "title": phase.title,
         "kind": phase.kind,

@@ -28,6 +28,8 @@ class RunState(models.TextChoices):
 
 ENDED = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED)
 AT_WORKER = (RunState.CLAIMED, RunState.RUNNING)
+# Runs that wait because their dataset is in quarantine: nobody waits for them.
+HELD = models.Q(state=RunState.QUEUED, task__quarantined_at__isnull=False)
 
 
 class Reason(models.TextChoices):
