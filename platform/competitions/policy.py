@@ -27,6 +27,7 @@ from competitions.models import (
     Participant,
     Phase,
     Question,
+    Round,
     Task,
     TeamMember,
 )
@@ -318,7 +319,8 @@ def known_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
     blind = Task.objects.filter(dataset__in={task.dataset_id for task in tasks}, phase__kind=Phase.Kind.AUTOML)
     others = blind.exclude(pk__in=[task.pk for task in tasks]).select_related("phase")
     # What is rehearsed elsewhere, on another clock, hides nothing here.
-    others = others.filter(phase__round__competition__rehearses=None)
+    here = Round.objects.filter(phases__in={task.phase_id for task in tasks}).values("competition")
+    others = others.filter(Q(phase__round__competition__rehearses=None) | Q(phase__round__competition__in=here))
     return lifecycle.revealed_tasks([*tasks, *others], now) & {task.pk for task in tasks}
 
 

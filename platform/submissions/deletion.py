@@ -26,6 +26,7 @@ from submissions.files import discard_incoming
 from submissions.models import Attempt, Handover, Prediction, ReadinessCheck, ReadinessRow, Run, Submission, Worker
 from submissions.models.readiness import CHECK_AT_WORKER, CheckState
 from submissions.models.runs import AT_WORKER, ENDED, RunState
+from submissions.rehearsal import made_datasets
 from submissions.transitions import hold
 
 log = logging.getLogger(__name__)
@@ -182,7 +183,7 @@ def finish(deletion: Deletion) -> bool:
 
     Safe to call at any time and from several processes: what one has removed, the other does not find.
     """
-    competition = Competition.objects.filter(pk=deletion.competition_id).first()
+    competition = deletion.competition
     if competition is None:
         return True
     stop_all(competition)  # again: an upload may have been on its way
@@ -228,6 +229,7 @@ def _files_of(ids: list[int]) -> list[tuple[Any, str]]:
 
 def _remove_rest(deletion: Deletion, competition: Competition) -> None:
     """Remove the competition itself, and keep its audit log with the deletion."""
+    made = made_datasets.stand_ins_of(competition)
     with transaction.atomic():
         images = [(image.file.storage, str(image.file.name)) for image in competition.images.all()]
         Entrant.objects.filter(competition=competition).delete()
@@ -239,6 +241,7 @@ def _remove_rest(deletion: Deletion, competition: Competition) -> None:
         )
         competition.delete()
         delete_afterwards(images)
+    made_datasets.remove(made)
     log.info("the competition %s, deleted by %s, is gone", deletion.slug, deletion.asked_by_name or "the operator")
 
 

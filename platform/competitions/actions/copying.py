@@ -127,7 +127,7 @@ def _copy_pages(competition: Competition, copy: Competition, owner: User) -> Non
     for image in competition.images.all():
         made = PageImage(competition=copy, uploaded_by=owner, **_values(image, dt.timedelta(0)))
         with image.file.open("rb") as file:
-            made.file.save(image.file.name, File(file), save=True)
+            made.file.save(str(image.file.name), File(file), save=True)
         addresses[f"{competition.get_absolute_url()}images/{image.pk}/"] = (
             f"{copy.get_absolute_url()}images/{made.pk}/"
         )
