@@ -11,6 +11,7 @@ from pages.views import (
     dataset_uploads,
     dataset_wizard,
     datasets,
+    fact_sheet,
     leaderboard,
     pictures,
     prizes,
@@ -22,7 +23,9 @@ from pages.views import (
     upload,
 )
 from pages.views.studio import announcements as announcements_section
+from pages.views.studio import answers as answers_section
 from pages.views.studio import audit as audit_section
+from pages.views.studio import fact_sheet as fact_sheet_section
 from pages.views.studio import organizers as organizers_section
 from pages.views.studio import overview as overview_section
 from pages.views.studio import pages as pages_section
@@ -32,9 +35,11 @@ from pages.views.studio import phases as phases_section
 from pages.views.studio import queue as queue_section
 from pages.views.studio import settings as settings_section
 from pages.views.studio import submissions as submissions_section
+from pages.views.studio import teams as teams_section
 
 ONE = "competitions/<slug:slug>/"
 SUBMISSION = ONE + "submissions/<int:submission_id>/"
+QUESTION = ONE + "manage/fact-sheet/questions/<int:question_id>/"
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"
 DATASET = "datasets/<slug:dataset_slug>/"
@@ -107,7 +112,7 @@ urlpatterns += RUNS
 # The studio of the competition itself: its state, its settings, its pages and their pictures.
 MANAGE = ONE + "manage/"
 CONTEST = [
-    path(MANAGE + "step/<slug:key>/", overview_section.step, name="manage_step"),
+    path(MANAGE + "step/<slug:step>/", overview_section.take_step, name="manage_step"),
     path(MANAGE + "clone/", overview_section.clone, name="clone"),
     path(MANAGE + "settings/", settings_section.settings, name="manage_settings"),
     path(MANAGE + "pages/", pages_section.pages, name="manage_pages"),
@@ -149,7 +154,22 @@ TEAMS = [
     path(ONE + "team/", team.show, name="team"),
     path(ONE + "team/do/<slug:what>/", team.do, name="team_do"),
     path(ONE + "team/link/<str:secret>/", team.link, name="team_link"),
-    path(ONE + "fact-sheet/", team.show, name="fact_sheet"),
+    path(ONE + "fact-sheet/", fact_sheet.fact_sheet, name="fact_sheet"),
+    path(ONE + "manage/teams/", teams_section.teams, name="manage_teams"),
+    path(ONE + "manage/teams/<int:team_id>/", teams_section.team, name="manage_team"),
+    path(ONE + "manage/teams/<int:team_id>/rename/", teams_section.rename, name="rename_team"),
+    path(ONE + "manage/teams/<int:team_id>/remove/", teams_section.remove, name="remove_team_member"),
+    path(ONE + "manage/teams/<int:team_id>/dissolve/", teams_section.dissolve, name="dissolve_team"),
+    path(ONE + "manage/fact-sheet/", fact_sheet_section.questions, name="manage_fact_sheet"),
+    path(ONE + "manage/fact-sheet/add/", fact_sheet_section.add, name="add_question"),
+    path(QUESTION, fact_sheet_section.edit, name="edit_question"),
+    path(QUESTION + "move/", fact_sheet_section.move, name="move_question"),
+    path(QUESTION + "remove/", fact_sheet_section.remove, name="remove_question"),
+    path(ONE + "manage/fact-sheet/answers/", answers_section.summary, name="fact_sheet_answers"),
+    path(ONE + "manage/fact-sheet/entrants/", answers_section.entrants, name="fact_sheet_entrants"),
+    path(ONE + "manage/fact-sheet/entrants/<int:entrant_id>/", answers_section.sheet, name="fact_sheet_of"),
+    path(ONE + "manage/fact-sheet/answers.csv", answers_section.answers_csv, name="fact_sheet_csv"),
+    path(ONE + "manage/fact-sheet/answers.json", answers_section.answers_json, name="fact_sheet_json"),
 ]
 urlpatterns += TEAMS
 

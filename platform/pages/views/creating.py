@@ -30,7 +30,7 @@ def new(request: HttpRequest) -> HttpResponseBase:
     if not policy.may_create_competition(request.user):
         mend = "The operator of this site grants that."
         raise Refused("You may not make competitions here.", status=403, mend=mend)
-    form = NewCompetition(request.POST or None)
+    form = NewCompetition(request.POST if request.method == "POST" else None)
     refused = None
     if form.is_valid():
         given = form.cleaned_data

@@ -69,6 +69,7 @@ def machine(for_worker: int) -> Row:
 OWN = by(404, (TEAM, 200), (ORGANIZERS, 200))
 OWN_HIDDEN = by(404, (TEAM, 403), (ORGANIZERS, 403), (SEE_HIDDEN, 200))
 CONTEST = "competitions/<slug:slug>/"
+MANAGE = CONTEST + "manage/"
 SENDERS = (*EDITORS, "foreign")  # who may send datasets
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"  # the owner's own
@@ -141,6 +142,24 @@ PAGES |= {
     UPLOAD + "import/": button(by(404, owner=409)),
     UPLOAD + "remove/": button(by(404, owner=302)),
     UPLOAD + "prepare/": form(by(404, owner=409), by(404, owner=409)),
+}
+
+# The studio of the competition itself. Making one is granted by itself, and so is cloning.
+PAGES |= {
+    "competitions/new/": form(by(403, clerk=200, admin=200), by(403, clerk=400, admin=400)),
+    MANAGE + "step/<slug:step>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
+    MANAGE + "clone/": form(by(403, admin=200), by(403, admin=400)),
+    MANAGE + "settings/": form(by(403, (ORGANIZERS, 200)), by(403, (EDITORS, 400))),
+    MANAGE + "pages/": page(by(403, (ORGANIZERS, 200))),
+    MANAGE + "pages/add/": button(by(403, (EDITORS, 400))),
+    MANAGE + "pages/preview/": button(by(403, (EDITORS, 200))),
+    MANAGE + "pages/text/<slug:which>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 409))),
+    MANAGE + "pages/<int:page_id>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
+    MANAGE + "pages/<int:page_id>/move/": button(by(403, (EDITORS, 409))),
+    MANAGE + "pages/<int:page_id>/remove/": button(by(403, (EDITORS, 200))),
+    MANAGE + "pictures/add/": button(by(403, (EDITORS, 400))),
+    MANAGE + "pictures/<int:picture_id>/remove/": button(by(403, (EDITORS, 404))),
+    CONTEST + "images/<str:name>": public(404),
 }
 
 PAGES |= {

@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from competitions.models import Page
 from datasets.models import Dataset
 from datasets.uploads.models import Upload
 from submissions.models import Run, Submission
@@ -43,6 +44,9 @@ def arguments(route: str, world) -> Iterator[str]:
         "dataset_slug": list(Dataset.objects.values_list("slug", flat=True)),
         "upload_id": list(Upload.objects.values_list("pk", flat=True)),
         "page_slug": ["prizes"],
+        "page_id": list(Page.objects.values_list("pk", flat=True)),
+        "which": ["overview", "evaluation", "rules"],
+        "step": ["publish", "unpublish", "archive", "delete"],
         "slug": ["series", "elsewhere"],
         "token": ["forged"],
         "content_type_id": [1],

@@ -112,10 +112,10 @@ def _may_clone(shown: frame.Frame) -> bool:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @tells_refusals
-def step(request: HttpRequest, slug: str, key: str) -> HttpResponseBase:
+def take_step(request: HttpRequest, slug: str, step: str) -> HttpResponseBase:
     """What publishing, archiving or deleting would mean; a POST does it, where asked with the name typed."""
     shown = editors_frame(request, slug)
-    wanted = STEPS.get(key)
+    wanted = STEPS.get(step)
     if wanted is None:
         raise Http404("There is no such step.")
     contest, typed = shown.competition, request.POST.get("typed", "").strip()
@@ -128,7 +128,7 @@ def step(request: HttpRequest, slug: str, key: str) -> HttpResponseBase:
             if wanted.typed and typed not in (contest.title, contest.slug):
                 raise Refused("What was typed is not the name of the competition.", mend=f"Type {contest.slug}.")
             messages.success(request, action.execute())
-            return redirect("competitions") if key == "delete" else redirect("manage", slug=slug)
+            return redirect("competitions") if step == "delete" else redirect("manage", slug=slug)
     except Refused as problem:
         if problem.status == 403:
             raise
@@ -149,7 +149,7 @@ def clone(request: HttpRequest, slug: str) -> HttpResponseBase:
     shown = editors_frame(request, slug)
     contest = shown.competition
     title = f"{contest.title[:110]} (copy)"
-    form = CloneForm(request.POST or None, initial={"title": title})
+    form = CloneForm(request.POST if request.method == "POST" else None, initial={"title": title})
     action = Clone(person(request), contest, title, "")
     action.permit()
     refused = None

@@ -98,7 +98,7 @@ def edit_text(request: HttpRequest, slug: str, which: str) -> HttpResponseBase:
         raise Refused("There is no such page.", status=404)
     text = str(getattr(shown.competition, which))
     initial = {"text": text, "seen": fingerprint(text)}
-    form = TextForm(request.POST or None, request.FILES or None, initial=initial)
+    form = TextForm(*_sent(request), initial=initial)
 
     def saving(given: dict[str, Any]) -> Action:
         return EditText(person(request), shown.competition, which, given["text"], given["seen"])
@@ -115,13 +115,18 @@ def edit_page(request: HttpRequest, slug: str, page_id: int) -> HttpResponseBase
     shown = editors_frame(request, slug)
     page = policy.resolved(shown.competition.pages.all(), page_id, "page")
     initial = {"title": page.title, "text": page.body, "seen": fingerprint(page.title, page.body)}
-    form = PageForm(request.POST or None, request.FILES or None, initial=initial)
+    form = PageForm(*_sent(request), initial=initial)
 
     def saving(given: dict[str, Any]) -> Action:
         wanted = {"title": given["title"], "text": given["text"], "seen": given["seen"]}
         return EditPage(person(request), shown.competition, page, **wanted)
 
     return _editor(request, shown, form, saving, page.title, _added(shown, page))
+
+
+def _sent(request: HttpRequest) -> tuple[Any, Any]:
+    """What fills a form: the fields and files that were sent, or nothing."""
+    return (request.POST, request.FILES) if request.method == "POST" else (None, None)
 
 
 def _editor(
