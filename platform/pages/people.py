@@ -97,16 +97,15 @@ class Line:
 def lines(competition: Competition, people: Sequence[Participant]) -> list[Line]:
     """A line for each of them, in two queries however many they are."""
     users = [one.user_id for one in people]
-    counted = Entrant.objects.filter(competition=competition).annotate(many=Count("submissions"))
-    alone = {one.user_id: one for one in counted.filter(user__in=users)}
+    alone = Entrant.objects.filter(competition=competition, user__in=users)
+    counted: dict[int | None, tuple[Entrant | None, int]] = {
+        one.user_id: (one, one.many) for one in alone.annotate(many=Count("submissions"))
+    }
     places = TeamMember.objects.filter(team__competition=competition, user__in=users, state__in=IN_TEAM)
-    of_user = dict(places.values_list("user", "team"))
-    teams = {one.team_id: one for one in counted.filter(team__in=set(of_user.values()))} if of_user else {}
-    made = []
-    for one in people:
-        entrant = teams.get(of_user.get(one.user_id)) or alone.get(one.user_id)
-        made.append(Line(one, entrant, entrant.many if entrant else 0))
-    return made
+    # A team's entrant goes before one of the person's own that never submitted.
+    for place in places.select_related("team__entrant").annotate(many=Count("team__entrant__submissions")):
+        counted[place.user_id] = (place.team.entrant, place.many)
+    return [Line(one, *counted.get(one.user_id, (None, 0))) for one in people]
 
 
 def table(competition: Competition, chosen: Filter) -> Iterator[list[object]]:

@@ -8,7 +8,7 @@ Where the mail server cannot be reached no try is used up; the mails wait for it
 import datetime as dt
 import logging
 import smtplib
-import time
+from time import monotonic
 from typing import Any
 
 from django.core.mail import get_connection
@@ -39,14 +39,14 @@ def due(now: dt.datetime) -> QuerySet[Delivery]:
 def deliver() -> None:
     """Send mails for some seconds; where more are due, the bell rings again."""
     sender = Sender()
-    end = time.monotonic() + SLICE_SECONDS
+    end = monotonic() + SLICE_SECONDS
     try:
-        while time.monotonic() < end and not sender.is_down:
+        while monotonic() < end and not sender.is_down:
             found = list(due(timezone.now()).select_related("announcement__competition", "user")[:AT_ONCE])
             if not found:
                 return
             for delivery in found:
-                if time.monotonic() >= end or sender.is_down:
+                if monotonic() >= end or sender.is_down:
                     break
                 if taken(delivery):
                     sender.send(delivery)

@@ -24,6 +24,7 @@ from pages.views.studio.doing import editors_frame, person
 
 PER_PAGE = 20
 FAILED_SHOWN = 50
+COUNTED = ("told", "read", "mails", "sent", "failed", "left")
 Audience = Announcement.Audience
 
 
@@ -38,7 +39,8 @@ class Message(forms.Form):
     by_mail = forms.BooleanField(label="Send it by mail, too", required=False, initial=True)
 
     def __init__(self, *args: Any, audiences: list[tuple[str, str]], **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+        super().__init__(*args, **options)
+        self.label_suffix = ""
         to = self.fields["to"]
         assert isinstance(to, forms.ChoiceField)
         to.choices = audiences
@@ -72,8 +74,10 @@ def progress(found: list[Announcement]) -> dict[int, dict[str, int]]:
         failed=Count("pk", filter=Q(state=Delivery.State.FAILED)),
         left=Count("pk", filter=Q(state__in=(Delivery.State.WAITING, Delivery.State.SENDING))),
     )
-    none = dict.fromkeys(("told", "read", "mails", "sent", "failed", "left"), 0)
-    return {one.pk: none for one in found} | {row["announcement"]: row for row in counted}
+    made = {one.pk: dict.fromkeys(COUNTED, 0) for one in found}
+    for announcement, *many in counted.values_list("announcement", *COUNTED):
+        made[announcement] = dict(zip(COUNTED, many, strict=True))
+    return made
 
 
 @login_required

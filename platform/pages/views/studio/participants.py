@@ -35,7 +35,12 @@ def participants(request: HttpRequest, slug: str) -> HttpResponseBase:
     rows = chosen.rows(shown.competition)
     page = keyset.page(request, rows.select_related("user"), PER_PAGE)
     found = chosen.of_words(shown.competition.participants.all())
-    of_state = Counter(dict(found.order_by().values_list("state").annotate(Count("pk"))))
+    of_state: Counter[str] = Counter()
+    last = 0
+    for state, many, latest in found.order_by().values_list("state").annotate(Count("pk"), Max("pk")):
+        of_state[state] = many
+        if chosen.state in ("", state):
+            last = max(last, latest)
     total = of_state[chosen.state] if chosen.state else of_state.total()
     context = studio.context(
         shown,
@@ -46,7 +51,7 @@ def participants(request: HttpRequest, slug: str) -> HttpResponseBase:
         states=_states(request, chosen, of_state),
         total=total,
         any=bool(of_state) or shown.competition.participants.exists(),
-        last=rows.aggregate(last=Max("pk"))["last"] or 0,
+        last=last,
         query=request.GET.urlencode(),
         sees_emails=chosen.sees_emails,
         labels=LABELS,
