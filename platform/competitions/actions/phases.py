@@ -143,12 +143,12 @@ class EditPhase(OfPhase):
             raise Refused("Nothing would change.", status=409)
         if after.round.competition_id != self.competition.pk:
             raise Refused("There is no such round.", status=404)
+        for message in guards.moved_dates(before, after, now).values():
+            raise Refused(message, status=409)
         try:
             after.full_clean()
         except ValidationError as problem:
             raise refused_by(problem) from problem
-        for message in guards.moved_dates(before, after, now).values():
-            raise Refused(message, status=409)
 
     def preview(self, now: dt.datetime) -> Preview:
         """Old and new values, and what follows."""

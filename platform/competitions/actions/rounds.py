@@ -16,13 +16,13 @@ MOST_ROUNDS = 100
 
 def cleaned(made: Round) -> Round:
     """The round, where it is one; else Refused."""
+    taken = made.competition.rounds.filter(number=made.number).exclude(pk=made.pk)
+    if taken.exists():
+        raise Refused(f"There is a round {made.number} already.", status=409)
     try:
         made.full_clean()
     except ValidationError as problem:
         raise Refused(" ".join(problem.messages)) from problem
-    taken = made.competition.rounds.filter(number=made.number).exclude(pk=made.pk)
-    if taken.exists():
-        raise Refused(f"There is a round {made.number} already.", status=409)
     return made
 
 

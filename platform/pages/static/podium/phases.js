@@ -155,7 +155,7 @@
   class Timeline {
     constructor(form) {
       this.form = form;
-      this.zone = new Zone(form.dataset.zone);
+      this.zone = new Zone(form.dataset.inZone);
       this.now = Date.parse(form.dataset.now);
       this.rows = Array.from(form.querySelectorAll("[data-row]")).map((element) => new Row(element, this.zone));
       this.axis = form.querySelector("[data-axis]");
