@@ -18,6 +18,7 @@ TABS = (
     ("rules", "Rules", "rules"),
     ("submissions", "Submissions", "submissions"),
     ("leaderboard", "Leaderboard", "leaderboard"),
+    ("announcements", "Announcements", "announcements"),
 )
 
 
@@ -102,6 +103,16 @@ class Frame:
         """Whether the person may download public files of datasets."""
         return self.viewer.may_download_data
 
+    @property
+    def tabs(self) -> list[tuple[str, str, str]]:
+        """Key, label and address name of the tabs; participants have those of their team and fact sheet, too."""
+        own = []
+        if self.takes_part and self.competition.max_team_size > 1:
+            own.append(("team", "Team", "team"))
+        if self.takes_part and self.viewer.has_fact_sheet:
+            own.append(("fact_sheet", "Fact sheet", "fact_sheet"))
+        return [*TABS, *own]
+
     def phase_by_number(self, text: str | None) -> Phase | None:
         """The phase that an address names by its number; None for none or an unknown one."""
         return next((phase for phase in self.phases if text and text == str(phase.number)), None)
@@ -111,7 +122,7 @@ class Frame:
         return {
             "frame": self,
             "competition": self.competition,
-            "tabs": TABS,
+            "tabs": self.tabs,
             "added_pages": list(self.competition.pages.all()),
             "active": active,
             "now": self.now,
