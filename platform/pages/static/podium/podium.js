@@ -208,16 +208,11 @@
   }
 
   function showCurrentTab() {
-    const tab = document.querySelector(".tabs a[aria-current]");
-    const bar = tab && tab.parentElement;
-    if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = tab.offsetLeft - bar.clientWidth / 2 + tab.offsetWidth / 2;
-  }
-
-  // Forms of people who are logged in are read in their browser's time zone, unless they chose another.
-  function tellZone() {
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    if (!zone || !document.querySelector("details.menu")) return;
-    document.cookie = "podium_zone=" + zone + "; path=/; max-age=31536000; samesite=lax";
+    document.querySelectorAll(".tabs a[aria-current], .studio-nav a[aria-current]").forEach((tab) => {
+      const bar = tab.parentElement;
+      if (bar.scrollWidth <= bar.clientWidth) return;
+      bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;
+    });
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -231,5 +226,6 @@
     scrollLogsToEnd();
     closeMenusElsewhere();
     showCurrentTab();
+    window.addEventListener("resize", showCurrentTab);
   });
 })();
