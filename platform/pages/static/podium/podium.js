@@ -215,6 +215,13 @@
     });
   }
 
+  // Forms of people who are logged in are read in their browser's time zone, unless they chose another.
+  function tellZone() {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!zone || !document.querySelector("details.menu")) return;
+    document.cookie = "podium_zone=" + zone + "; path=/; max-age=31536000; samesite=lax";
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     setUpThemeToggle();
     tellZone();
