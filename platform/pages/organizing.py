@@ -1,4 +1,4 @@
-"""What the manage page says of the protocol: phases, what is due, forecasts, prizes, suspects, the audit log."""
+"""What the manage page says of the protocol: phases, what is due, forecasts, prizes, the audit log."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from pages import forecast_plot
 from pages.facts import TaskFacts, tasks_of
 from submissions import handover
 from submissions.forecast import Forecast, forecast_of
-from submissions.models import Attempt, Run
+from submissions.models import Run
 
 AUDIT_SHOWN = 20
 
@@ -98,33 +98,6 @@ def possible_actions(phase: Phase, tasks: Sequence[Task], now: dt.datetime) -> l
     if phase.has_begun(now):
         names.append("rescore")
     return [*names, "change-budget"]
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A run that was lost on two workers or more: its code may be what kills them."""
-
-    run: Run
-    workers: list[str]
-
-
-def suspects(competition: Competition) -> list[Suspect]:
-    """Runs lost at two different workers, newest first; two queries."""
-    lost = Attempt.objects.filter(
-        outcome=Attempt.Outcome.LOST,
-        run__submission__phase__round__competition=competition,
-        worker__isnull=False,
-    )
-    twice = lost.order_by().values("run").annotate(many=Count("worker", distinct=True)).filter(many__gte=2)
-    attempts = lost.filter(run__in=twice.values("run")).select_related(
-        "worker", "run__submission__entrant", "run__submission__phase"
-    )
-    found: dict[int, Suspect] = {}
-    for attempt in attempts.order_by("-run", "number"):
-        suspect = found.setdefault(attempt.run_id, Suspect(attempt.run, []))
-        if attempt.worker is not None and attempt.worker.name not in suspect.workers:
-            suspect.workers.append(attempt.worker.name)
-    return list(found.values())
 
 
 def audit(competition: Competition) -> list[AuditEntry]:

@@ -1,12 +1,12 @@
 """The organizers' table of submissions: its lines, and what may be asked of it, in few queries however many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 from django.http import QueryDict
 
-from competitions.models import Task
+from competitions.models import Phase, Task
 from competitions.policy import known_tasks
 from datasets.models import DatasetVersion
 from leaderboards.models import LeaderboardRow
@@ -80,14 +80,14 @@ def table(shown: frame.Frame, given: QueryDict) -> Table:
         before=selecting.number(given.get("before")),
         load=_loaded(),
     )
-    tasks = _tasks(shown)
-    known = set() if shown.sees_hidden else known_tasks(tasks, shown.now)
+    tasks = tasks_of(shown.phases)
+    names = names_of(tasks, shown)
     concealed = selecting.concealed(shown.phases, sees_hidden=shown.sees_hidden, now=shown.now)
     return Table(
         wanted,
-        _lines(shown, page.submissions, tasks, known),
+        _lines(shown, page.submissions, tasks, names),
         page,
-        _choices(shown, wanted, tasks, known),
+        _choices(shown, wanted, tasks, names),
         [phase.title for phase in concealed] if wanted.tells_outcomes else [],
     )
 
@@ -99,7 +99,9 @@ def matching(shown: frame.Frame, wanted: Filter) -> QuerySet[Submission]:
 
 def in_words(shown: frame.Frame, wanted: Filter) -> str:
     """What a filter asks for, in a sentence of the audit log: `all that match: in Tweakathon[0], failed`."""
-    labels = {choice.name: dict(choice.options) for choice in _choices(shown, wanted, _tasks(shown), set())}
+    tasks = tasks_of(shown.phases)
+    choices = _choices(shown, wanted, tasks, names_of(tasks, shown))
+    labels = {choice.name: dict(choice.options) for choice in choices}
     told = [
         WORDS[name].format(labels[name].get(value, value)) for name, value in wanted.asked.items() if name in WORDS
     ]
@@ -123,9 +125,9 @@ def _loaded() -> QuerySet[Submission]:
     return loaded.prefetch_related(Prefetch("runs", runs))
 
 
-def _tasks(shown: frame.Frame) -> list[Task]:
-    """The tasks of all phases with the names of their newest versions: one query."""
-    by_id = {phase.pk: phase for phase in shown.phases}
+def tasks_of(phases: Sequence[Phase]) -> list[Task]:
+    """The tasks of phases, each with its phase and the name of its dataset's newest version: one query."""
+    by_id = {phase.pk: phase for phase in phases}
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     tasks = Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id")
     found = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
@@ -134,7 +136,20 @@ def _tasks(shown: frame.Frame) -> list[Task]:
     return found
 
 
-def _lines(shown: frame.Frame, listed: Sequence[Submission], tasks: Sequence[Task], known: set[int]) -> list[Line]:
+def names_of(tasks: Sequence[Task], shown: frame.Frame) -> dict[int, str]:
+    """What the viewer may call the tasks of `tasks_of`; one query for a viewer from whom something is hidden."""
+    known = set() if shown.sees_hidden else known_tasks(tasks, shown.now)
+    names = {}
+    for task in tasks:
+        version = DatasetVersion(name=vars(task)["newest_name"] or task.dataset.slug)
+        is_known = shown.sees_hidden or task.pk in known
+        names[task.pk] = facts.TaskFacts(task, task.phase, version, is_known).shown_name
+    return names
+
+
+def _lines(
+    shown: frame.Frame, listed: Sequence[Submission], tasks: Sequence[Task], names: dict[int, str]
+) -> list[Line]:
     phases = {phase.pk: phase for phase in shown.phases}
     by_id = {task.pk: task for task in tasks}
     lines = []
@@ -143,20 +158,19 @@ def _lines(shown: frame.Frame, listed: Sequence[Submission], tasks: Sequence[Tas
         views = []
         for run in submission.runs.all():
             run.submission, run.task = submission, by_id[run.task_id]
-            is_known = shown.sees_hidden or run.task_id in known
-            views.append(run_view(run, sees_hidden=shown.sees_hidden, now=shown.now, is_known=is_known))
+            view = run_view(run, sees_hidden=shown.sees_hidden, now=shown.now, is_known=True)
+            views.append(replace(view, task=names[run.task_id]))
         state = submission_state(submission, views)
         lines.append(Line(submission, views, *state, counts=vars(submission)["on_board"]))
     return lines
 
 
-def _choices(shown: frame.Frame, wanted: Filter, tasks: Sequence[Task], known: set[int]) -> list[Choice]:
+def _choices(shown: frame.Frame, wanted: Filter, tasks: Sequence[Task], names: dict[int, str]) -> list[Choice]:
     def choice(name: str, label: str, options: list[tuple[str, str]]) -> Choice:
         return Choice(name, label, options, wanted.asked.get(name, ""))
 
-    order = {phase.pk: phase for phase in shown.phases}
     datasets = [
-        (str(task.pk), f"{_name(task, shown.sees_hidden or task.pk in known)}, {order[task.phase_id].title}")
+        (str(task.pk), f"{names[task.pk]}, {phase.title}")
         for phase in shown.phases
         for task in tasks
         if task.phase_id == phase.pk
@@ -170,9 +184,3 @@ def _choices(shown: frame.Frame, wanted: Filter, tasks: Sequence[Task], known: s
         choice("arrival", "Arrival", [(str(value), str(label)) for value, label in Submission.Arrival.choices]),
         choice("order", "Order", [(key, label) for key, (label, _) in selecting.ORDERS.items()]),
     ]
-
-
-def _name(task: Task, is_known: bool) -> str:
-    """The task's name for the viewer, as everywhere else."""
-    version = DatasetVersion(name=vars(task)["newest_name"] or task.dataset.slug)
-    return facts.TaskFacts(task, task.phase, version, is_known).shown_name

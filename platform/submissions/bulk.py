@@ -180,7 +180,7 @@ class Begin(Action):
             if seen.later:
                 sentences.append(f"{counted(seen.later, 'entry')} of later phases that came of them go, too.")
         if seen.left:
-            sentences.append(f"{counted(seen.left, 'submission')} stay as they are: {_why_left(kind)}")
+            sentences.append(f"{counted(seen.left, 'submission')} left out: {_why_left(kind)}")
         return Preview(
             sentences,
             rescored=seen.runs if kind == Kind.RESCORE else 0,
@@ -287,9 +287,8 @@ def _do(work: BulkWork, ids: Sequence[int]) -> None:
             _leave(work, refused.message)
         except Exception:
             log.exception("submission %s could not be changed by bulk work %s", submission_id, work.pk)
-            _leave(
-                work, f"Submission {submission.number} of {submission.entrant.name}: our own fault; it is logged."
-            )
+            who = f"Submission {submission.number} of {submission.entrant.name}"
+            _leave(work, f"{who} could not be changed by a fault of ours; it is in the site's log.")
         else:
             work.changed += 1
 

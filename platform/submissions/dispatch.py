@@ -11,14 +11,14 @@ order does not depend on how long runs take, and a place in the queue says how m
 import datetime as dt
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from competitions.models import Competition, Phase
+from competitions.models import Phase
 from ingestion.budget import Budget, format_size
 from submissions import doorbell, images
 from submissions.models import Attempt, ReadinessCheck, Run, RunState, Worker
@@ -123,6 +123,7 @@ class Queued:
     needs: Needs
     sentence: str
     rung_at: dt.datetime | None
+    phase_id: int
     model: type[Run] | type[ReadinessCheck] = Run
 
 
@@ -164,6 +165,7 @@ FIELDS = (
     "submission__interface",
     "task__quarantined_at",
     "task__quarantine_reason",
+    "task__phase",
 )
 
 
@@ -172,7 +174,7 @@ def queued() -> list[Queued]:
     by_id: dict[int, Queued] = {}
     for row in Run.objects.filter(state=RunState.QUEUED).values_list(*FIELDS):
         pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
-        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside = asked
+        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside, phase = asked
         needs = Needs(
             resource_class=needs_class,
             is_blind=trusted or kind in Phase.HIDDEN_KINDS,
@@ -186,7 +188,9 @@ def queued() -> list[Queued]:
             aside=aside[1] if aside[0] is not None else None,
         )
         line = Line(needs_class, is_rerun, entrant)
-        by_id[pk] = Queued(Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at)
+        by_id[pk] = Queued(
+            Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at, phase
+        )
     waiting = [found.waiting for found in by_id.values()]
     return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting))]
 
@@ -200,7 +204,9 @@ def queued_checks() -> list[Queued]:
 def _waiting_check(check: ReadinessCheck) -> Queued:
     line = Line(check.resource_class, True, check.entrant_id)
     waiting = Waiting(check.pk, line, check.submission_id, 0, check.asked_at)
-    return Queued(waiting, needs_of_check(check), check.sentence, check.rung_at, ReadinessCheck)
+    return Queued(
+        waiting, needs_of_check(check), check.sentence, check.rung_at, check.submission.phase_id, ReadinessCheck
+    )
 
 
 def needs_of_check(check: ReadinessCheck) -> Needs:
@@ -236,48 +242,45 @@ def _turns(waiting: Sequence[Waiting]) -> dict[Line, Turn]:
     return {Line(*line): Turn(at, number) for *line, at, number in taken}
 
 
-def queue(competition: Competition | None = None) -> list[Run]:
-    """The queued runs, of one competition or of all, in the order in which they are given out."""
-    order = [
-        item.waiting.run_id
-        for item in queued()
-        if competition is None or item.needs.competition_id == competition.pk
-    ]
-    runs = Run.objects.filter(state=RunState.QUEUED).select_related(
-        "submission__entrant", "task__phase__round__competition"
-    )
-    if competition is not None:
-        runs = runs.filter(task__phase__round__competition=competition)
-    big = "task__phase__round__competition__"
-    by_id = {run.pk: run for run in runs.defer("log_tail", big + "overview", big + "evaluation", big + "rules")}
-    return [by_id[pk] for pk in order if pk in by_id]
+@dataclass(frozen=True)
+class Place:
+    """A queued run in the order in which runs are given out. `number` is 1 for the one that starts next in its
+    class of workers; None where it is held back or no worker of the class can take it.
+    """
+
+    item: Queued
+    number: int | None
 
 
-def queue_positions(runs: Sequence[Run]) -> dict[int, int]:
-    """Map the id of each of `runs` that is queued to its place: 1 starts next in its class of workers.
+def places() -> Iterator[Place]:
+    """All queued runs in their order, with their places: as many queries as `queued`, and one for the workers.
 
     A run whose queue is paused, whose dataset is set aside, or that none of the class's workers can take, has no
     place and holds nobody up.
     """
-    if not any(run.state == RunState.QUEUED for run in runs):
-        return {}
     workers = living_workers()
     served = {worker.resource_class for worker in workers}
     stuck: dict[Needs, bool] = {}
-    places: Counter[str] = Counter()
-    positions: dict[int, int] = {}
-    wanted = {run.pk for run in runs}
+    numbers: Counter[str] = Counter()
     for item in queued():
         needs = item.needs
         if needs not in stuck:
             able = any(not refusal(worker, needs) for worker in workers)
             stuck[needs] = needs.is_held or (needs.resource_class in served and not able)
         if stuck[needs]:
+            yield Place(item, None)
             continue
-        places[needs.resource_class] += 1
-        if item.waiting.run_id in wanted:
-            positions[item.waiting.run_id] = places[needs.resource_class]
-    return positions
+        numbers[needs.resource_class] += 1
+        yield Place(item, numbers[needs.resource_class])
+
+
+def queue_positions(runs: Sequence[Run]) -> dict[int, int]:
+    """Map the id of each of `runs` that is queued and has a place to that place."""
+    if not any(run.state == RunState.QUEUED for run in runs):
+        return {}
+    wanted = {run.pk for run in runs}
+    found = ((place.item.waiting.run_id, place.number) for place in places())
+    return {run_id: number for run_id, number in found if number is not None and run_id in wanted}
 
 
 def queue_position(run: Run) -> int | None:

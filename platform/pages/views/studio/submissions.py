@@ -9,8 +9,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
-from pages import frame, studio, submission_table
+from pages import studio, submission_table
 from pages.answers import tells_refusals
+from pages.views.studio.doing import editors_frame, person
 from pages.views.submissions import is_part
 from submissions import bulk
 from submissions.models import BulkWork
@@ -25,9 +26,7 @@ TICKED_AT_ONCE = 500  # more are taken by a filter
 @tells_refusals
 def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A page of the submissions that match the filter, in the order that is asked for."""
-    shown = frame.load(request, slug)
-    if not shown.is_organizer:
-        raise Refused(f"This page is for the organizers of {shown.competition.title}.", status=403)
+    shown = studio.opened(request, slug)
     working = BulkWork.objects.filter(competition=shown.competition, state=BulkWork.State.WORKING)
     context = studio.context(
         shown,
@@ -39,20 +38,12 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponseBase:
     return render(request, "studio/submissions.html", context)
 
 
-def _for_editors(request: HttpRequest, slug: str) -> frame.Frame:
-    shown = frame.load(request, slug)
-    if not shown.viewer.may_edit:
-        raise Refused(f"Only organizers of {shown.competition.title} may do this.", status=403)
-    return shown
-
-
 @login_required
 @require_POST
 @tells_refusals
 def choose_many(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Keep the ticked submissions, or all that match the filter, and lead to the preview."""
-    shown = _for_editors(request, slug)
-    assert request.user.is_authenticated
+    shown = editors_frame(request, slug)
     wanted = Filter.read(request.POST)
     if request.POST.get("which") == "all":
         found, told = submission_table.matching(shown, wanted), submission_table.in_words(shown, wanted)
@@ -62,7 +53,7 @@ def choose_many(request: HttpRequest, slug: str) -> HttpResponseBase:
         told = "those that were ticked"
     work = bulk.prepare(
         shown.competition,
-        by=request.user,
+        by=person(request),
         kind=request.POST.get("kind", ""),
         chosen=found.order_by().values_list("pk", flat=True),
         told=told,
@@ -77,14 +68,13 @@ def choose_many(request: HttpRequest, slug: str) -> HttpResponseBase:
 @tells_refusals
 def bulk_work(request: HttpRequest, slug: str, work_id: int) -> HttpResponseBase:
     """What would happen to many submissions, then how far it is; POST confirms it or stops it."""
-    shown = _for_editors(request, slug)
-    assert request.user.is_authenticated
+    shown = editors_frame(request, slug)
     work = BulkWork.objects.filter(competition=shown.competition, pk=work_id).select_related("user").first()
     if work is None:
         raise Http404("There is no such work.")
     work.competition = shown.competition
     begin = bulk.Begin(
-        by=request.user,
+        by=person(request),
         work=work,
         fresh=request.POST.get("fresh") == "on",
         why=request.POST.get("why", "")[:300],
@@ -93,7 +83,7 @@ def bulk_work(request: HttpRequest, slug: str, work_id: int) -> HttpResponseBase
     if request.method == "POST":
         try:
             if request.POST.get("confirm") == "stop":
-                stopped = bulk.stop(work, by=request.user)
+                stopped = bulk.stop(work, by=person(request))
                 messages.success(request, "It was stopped." if stopped else "It had ended already.")
             else:
                 messages.success(request, begin.execute())
