@@ -10,7 +10,7 @@ from django.dispatch import receiver
 
 from accounts.models import User
 from competitions import fact_sheets, policy
-from competitions.models import Entrant, HeldRole, Organizer
+from competitions.models import Competition, Entrant, HeldRole, Organizer
 from datasets.signals import upload_asked
 
 
@@ -42,6 +42,29 @@ def answers_are_owed(instance: Entrant, raw: bool = False, **kwargs: Any) -> Non
     """A new entrant owes the answers that are required."""
     if instance._state.adding and not raw:
         instance.owes_answers = fact_sheets.owes(instance)
+
+
+def mirror(role: Organizer, rehearsal: Competition) -> None:
+    """Give the person the same role in the rehearsal."""
+    Organizer.objects.update_or_create(
+        competition=rehearsal,
+        user_id=role.user_id,
+        defaults={"role": role.role, "sees_hidden": role.sees_hidden},
+    )
+
+
+@receiver(post_save, sender=Organizer)
+def role_in_the_rehearsal(instance: Organizer, raw: bool = False, **kwargs: Any) -> None:
+    """A role was given or changed: it is the same in the competition's rehearsal."""
+    if not raw:
+        for rehearsal in Competition.objects.filter(rehearses=instance.competition_id):
+            mirror(instance, rehearsal)
+
+
+@receiver(post_delete, sender=Organizer)
+def no_role_in_the_rehearsal(instance: Organizer, **kwargs: Any) -> None:
+    """A role was taken: the rehearsal is out of sight, too."""
+    Organizer.objects.filter(competition__rehearses=instance.competition_id, user=instance.user_id).delete()
 
 
 @receiver(upload_asked)

@@ -25,10 +25,13 @@ SECTIONS = (
     Section("pages", "Pages", "manage_pages"),
     Section("phases", "Phases", "manage_phases"),
     Section("participants", "Participants", "manage_participants"),
+    Section("teams", "Teams", "manage_teams"),
+    Section("fact_sheet", "Fact sheet", "manage_fact_sheet"),
     Section("announcements", "Announcements", "manage_announcements"),
     Section("submissions", "Submissions", "manage_submissions"),
     Section("queue", "Queue", "manage_queue"),
     Section("organizers", "Organizers", "manage_organizers"),
+    Section("rehearsal", "Rehearsal", "manage_rehearsal"),
     Section("audit", "Audit log", "manage_audit"),
 )
 

@@ -33,6 +33,7 @@ from pages.views.studio import participants as participants_section
 from pages.views.studio import phase as phase_section
 from pages.views.studio import phases as phases_section
 from pages.views.studio import queue as queue_section
+from pages.views.studio import rehearsal as rehearsal_section
 from pages.views.studio import settings as settings_section
 from pages.views.studio import submissions as submissions_section
 from pages.views.studio import teams as teams_section
@@ -201,3 +202,12 @@ PEOPLE = [
     path(ONE + "manage/audit.json", audit_section.as_json, name="manage_audit_json"),
 ]
 urlpatterns += PEOPLE
+
+# The rehearsal.
+REHEARSAL = [
+    path(ONE + "manage/rehearsal/", rehearsal_section.rehearsal, name="manage_rehearsal"),
+    path(ONE + "manage/rehearsal/start/", rehearsal_section.start, name="start_rehearsal"),
+    path(ONE + "manage/rehearsal/advance/", rehearsal_section.advance, name="advance_rehearsal"),
+    path(ONE + "manage/rehearsal/throw-away/", rehearsal_section.throw_away, name="throw_away_rehearsal"),
+]
+urlpatterns += REHEARSAL

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.refusals import Refused
-from competitions import clock
+from competitions import clock, policy
 from competitions.actions.base import Action, Preview, record
 from competitions.actions.release import OfPhase, Release, Reveal
 from competitions.lifecycle import due_handovers
@@ -78,6 +78,12 @@ class AdvanceRehearsal(Action):
     def competition(self) -> Competition:
         """The rehearsal."""
         return self.rehearsal
+
+    def permit(self) -> None:
+        """Who may edit the competition may rehearse it."""
+        original = self.rehearsal.rehearses or self.rehearsal
+        if self.by is not None and not policy.may_edit(self.by, original):
+            raise Refused(f"Only organizers of {original.title} may do this.", status=403)
 
     def check(self, now: dt.datetime) -> None:
         """It must be a rehearsal, the moment in its near future, and nobody else have moved the clock."""

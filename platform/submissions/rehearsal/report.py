@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from competitions import clock
+from competitions.actions.release import OfPhase
 from competitions.lifecycle import phase_state, takes_over_at
 from competitions.models import AuditEntry, Competition, Phase
 from submissions.models import Handover, Run, RunState, Submission
@@ -74,7 +75,7 @@ class Report:
     phases: list[PhaseReport]
     coming: list[Stop]
     events: list[AuditEntry]
-    by_hand: list[str]
+    by_hand: list[OfPhase]
 
     @property
     def runs_on(self) -> int:
@@ -107,7 +108,7 @@ class Report:
             "clock": self.now.isoformat(),
             "ahead_seconds": self.rehearsal.clock_offset.total_seconds(),
             "phases": [phase.to_json() for phase in self.phases],
-            "by_hand": self.by_hand,
+            "by_hand": [f"{action.phase.title}: {action.name}" for action in self.by_hand],
             "problems": self.problems,
             "events": [{"at": entry.at.isoformat(), "text": entry.text} for entry in reversed(self.events)],
         }
@@ -126,7 +127,7 @@ def report(rehearsal: Competition) -> Report:
     for phase_id, part in _left_behind(rehearsal):
         phases[phase_id].parts.append(part)
     events = AuditEntry.objects.filter(competition=rehearsal).order_by("-at", "-id")[:MOST_EVENTS]
-    waits = [f"{action.phase.title}: {action.name} by hand" for action in by_hand(rehearsal)]
+    waits = by_hand(rehearsal)
     return Report(rehearsal, now, list(phases.values()), coming(rehearsal, now), list(events), waits)
 
 

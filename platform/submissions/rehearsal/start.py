@@ -12,7 +12,8 @@ from accounts.refusals import Refused
 from competitions import clock
 from competitions.actions.base import Action, Preview, record
 from competitions.actions.copying import copied, free_slug
-from competitions.models import Competition, Deletion, Organizer, Phase, Task
+from competitions.models import Competition, Deletion, Phase, Task
+from competitions.receivers import mirror
 from datasets.models import Dataset
 from submissions.rehearsal import made_datasets
 from submissions.rehearsal.advance import catch_up
@@ -124,11 +125,9 @@ def _cap(rehearsal: Competition) -> None:
 
 
 def _share(competition: Competition, rehearsal: Competition) -> None:
-    """Its organizers hold the same roles in the rehearsal; who started it is its owner."""
-    for role in competition.organizers.exclude(user=rehearsal.created_by):
-        Organizer.objects.create(
-            competition=rehearsal, user_id=role.user_id, role=role.role, sees_hidden=role.sees_hidden
-        )
+    """Its organizers hold the same roles in the rehearsal; an operator who holds none owns it."""
+    for role in competition.organizers.all():
+        mirror(role, rehearsal)
 
 
 def rehearsal_of(competition: Competition) -> Competition | None:

@@ -195,6 +195,62 @@ PAGES |= {
     VERSION + "remove/": change(409),
 }
 
+# Teams and fact sheets: one's own, and the organizers' sections about all.
+SHEETS = CONTEST + "manage/fact-sheet/"
+ONE_TEAM = CONTEST + "manage/teams/<int:team_id>/"
+PAGES |= {
+    CONTEST + "team/": page(by(403, (ENTRANTS, 200))),
+    CONTEST + "team/do/<slug:what>/": button(by(403, (ENTRANTS, 404))),
+    CONTEST + "team/link/<str:secret>/": form(by(404), by(404)),
+    CONTEST + "fact-sheet/": form(
+        by(403, (ENTRANTS, 200), (ORGANIZERS, 200)), by(403, (ENTRANTS, 302), (ORGANIZERS, 302))
+    ),
+    CONTEST + "manage/teams/": page(by(403, (ORGANIZERS, 200))),
+    ONE_TEAM: page(by(403, (ORGANIZERS, 200))),
+    ONE_TEAM + "rename/": button(by(403, (EDITORS, 400))),
+    ONE_TEAM + "remove/": button(by(403, (EDITORS, 404))),
+    ONE_TEAM + "dissolve/": button(by(403, (EDITORS, 200))),
+    SHEETS: page(by(403, (ORGANIZERS, 200))),
+    SHEETS + "add/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
+    SHEETS + "questions/<int:question_id>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
+    SHEETS + "questions/<int:question_id>/move/": button(by(403, (EDITORS, 409))),
+    SHEETS + "questions/<int:question_id>/remove/": button(by(403, (EDITORS, 200))),
+    SHEETS + "answers/": page(by(403, (ORGANIZERS, 200))),
+    SHEETS + "answers.csv": page(by(403, (ORGANIZERS, 200))),
+    SHEETS + "answers.json": page(by(403, (ORGANIZERS, 200))),
+    SHEETS + "entrants/": page(by(403, (ORGANIZERS, 200))),
+    SHEETS + "entrants/<int:entrant_id>/": page(by(403, (ORGANIZERS, 200))),
+}
+
+# Participants, organizers, announcements, the audit log.
+FOR_ORGANIZERS = page(by(403, (ORGANIZERS, 200)))
+PAGES |= {
+    CONTEST + "announcements/": public(),
+    CONTEST + "announcements/mail/": button(by(403, (ENTRANTS, 302))),
+    "mail/stop/<str:token>/": verbs(ALL_405, GET=by(404), POST=by(404)),
+    MANAGE + "participants/": FOR_ORGANIZERS,
+    MANAGE + "participants.csv": FOR_ORGANIZERS,
+    MANAGE + "participants/decide/": button(by(403, (EDITORS, 404))),
+    MANAGE + "announcements/": FOR_ORGANIZERS,
+    MANAGE + "announcements/new/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 200))),
+    MANAGE + "announcements/<int:announcement_id>/": FOR_ORGANIZERS,
+    MANAGE + "announcements/<int:announcement_id>/again/": button(by(403, (EDITORS, 409))),
+    MANAGE + "organizers/": FOR_ORGANIZERS,
+    MANAGE + "organizers/give/": button(by(403, owner=404, admin=404)),
+    MANAGE + "organizers/take/": button(by(403, owner=404, admin=404)),
+    MANAGE + "audit/": FOR_ORGANIZERS,
+    MANAGE + "audit.csv": FOR_ORGANIZERS,
+    MANAGE + "audit.json": FOR_ORGANIZERS,
+}
+
+# The rehearsal. There is none in the world, so nothing can be moved on or thrown away.
+PAGES |= {
+    MANAGE + "rehearsal/": page(by(403, (ORGANIZERS, 200))),
+    MANAGE + "rehearsal/start/": button(by(403, (EDITORS, 302))),
+    MANAGE + "rehearsal/advance/": button(by(403, (EDITORS, 404))),
+    MANAGE + "rehearsal/throw-away/": button(by(403, (EDITORS, 404))),
+}
+
 WORKER: dict[str, Row] = {
     "worker/hello": machine(200),
     "worker/announce": machine(422),
@@ -238,6 +294,7 @@ ADMIN: dict[str, Row] = {
 # Rows that only actions change: the admin shows them.
 READ_ONLY = (
     "competitions/auditentry",
+    "competitions/deletion",
     "competitions/extension",
     "competitions/heldrole",
     "competitions/prizeclaim",
