@@ -62,9 +62,8 @@ def accept(team: Team, into: Team, *, by: User) -> Team:
         _move_past(staying, going)
         _move_people(into, team)
         signals.merged.send(sender=Entrant, staying=staying, going=going)
-        team_id = going.team_id
         going.delete()
-        Team.objects.filter(pk=team_id).delete()
+        Team.objects.filter(pk=team.pk).delete()
         _settle(staying)
         record(competition, by=by, action="merge-teams", text=text, at=now, entrant=staying.pk)
     return into

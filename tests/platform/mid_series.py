@@ -14,7 +14,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from competitions import teams
-from competitions.models import Competition, Organizer, Page, Phase, Round, Task
+from competitions.actions.announcements import Announce
+from competitions.actions.base import record
+from competitions.models import Competition, Organizer, Page, Phase, Question, Round, Task
 from datasets.models import Dataset, DatasetVersion
 from datasets.uploads.models import Upload
 from leaderboards import board
@@ -80,15 +82,27 @@ def build() -> World:
     contest = make.competition("series", olga, title="The series", max_team_size=2)
     world = World(contest, make.competition("elsewhere", make.user("felix"), title="Elsewhere"))
     Page.objects.create(competition=contest, slug="prizes", title="Prizes", body="None.")
+    Question.objects.create(competition=contest, text="Which method?")
     _people(world)
     _phases(world)
     _first_round(world)
     _blind_phase(world)
     world.hidden["file of an upload"] = word("upload")
     world.upload = Upload.objects.create(owner=olga, filename=world.hidden["file of an upload"], size=10)
+    _told(world)
     for phase in world.phases.values():
         board.refresh_now(phase)
     return world
+
+
+def _told(world: World) -> None:
+    """An announcement to all, and an entry of the audit log that names what is hidden."""
+    olga, now = world.people["owner"], timezone.now()
+    Announce(by=None, contest=world.contest, subject="Welcome", body="It has begun.").execute()
+    world.hidden["sentence of the audit log"] = word("audit")
+    world.hidden["details of the audit log"] = word("details")
+    text, more = world.hidden["sentence of the audit log"], world.hidden["details of the audit log"]
+    record(world.contest, by=olga, action="change_metric", text=text, at=now, dataset=more)
 
 
 def _people(world: World) -> None:
