@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
@@ -15,7 +15,7 @@ from competitions.actions.wording import LABELS
 from competitions.blueprints import BLUEPRINTS
 from competitions.fields import SizeField
 from competitions.models import Competition, Phase, Round, Task
-from competitions.presets import PRESETS
+from competitions.presets import PRESETS, in_words
 from competitions.protocol_check import beside
 from datasets.models import Metric
 from pages.zones import LocalMoment, names
@@ -240,12 +240,32 @@ class PhaseForm(forms.ModelForm):
         return {name: self.cleaned_data[name] for name in LABELS if name in self.cleaned_data}
 
     def groups(self) -> list[tuple[Group, list[BoundField], bool]]:
-        """The groups with their fields, and whether each is open from the start."""
+        """The groups with their fields, and whether each is open from the start; a phase says what holds in it."""
+        standing = _standing(self.instance) if self.instance.pk is not None and not self.is_bound else {}
         found = []
         for place, group in enumerate(GROUPS):
             fields = [self[name] for name in group.fields if name in self.fields]
-            found.append((group, fields, place == 0 or any(field.errors for field in fields)))
+            told = replace(group, hint=standing.get(group.key, group.hint))
+            found.append((told, fields, place == 0 or any(field.errors for field in fields)))
         return found
+
+
+def _standing(phase: Phase) -> dict[str, str]:
+    """What stands in the folded groups of a phase's form, by their keys."""
+    digits = f"{phase.score_digits} digits of {phase.get_feedback_part_display()} scores"
+    entries = [phase.get_accepts_display()]
+    entries += [
+        what
+        for what, holds in (("entries carried over", phase.carry_over), (f"track {phase.track}", phase.track))
+        if holds
+    ]
+    count = phase.prizes.count()
+    entries += [f"{count} prize{'' if count == 1 else 's'}"] if count else []
+    return {
+        "budget": in_words(phase, []),
+        "ranking": f"{phase.get_counts_display()} counts; {phase.get_board_display()}; {digits}",
+        "rules": ", ".join(entries),
+    }
 
 
 def _unless_shown(moment: dt.datetime | None, shown: dt.datetime | None, field: forms.Field) -> dt.datetime | None:

@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -118,7 +119,10 @@ def fill(request: HttpRequest, slug: str) -> HttpResponseBase:
     form = FillForm(request.POST)
     if not form.is_valid():
         return section_page(request, shown, fill_form=form, is_wrong=True)
-    action = FillFromBlueprint(by=person(request), contest=shown.competition, **form.cleaned_data)
+    # Days of a template are counted by the person's own clock, so that midnight stays midnight.
+    start = timezone.localtime(form.cleaned_data["start"])
+    name = form.cleaned_data["blueprint"]
+    action = FillFromBlueprint(by=person(request), contest=shown.competition, blueprint=name, start=start)
     try:
         messages.success(request, action.execute())
     except Refused as refused:
