@@ -1,7 +1,7 @@
 """The forms in which a competition is made, set, written and cloned."""
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,16 +16,18 @@ from competitions.models import Competition, Page
 from competitions.models.contest import RESERVED_SLUGS
 from pages.zones import LocalMoment
 
+if TYPE_CHECKING:
+    OfCompetition = forms.ModelForm[Competition]
+else:
+    OfCompetition = forms.ModelForm
+
 TEMPLATES = {blueprint.name: blueprint for blueprint in (*BLUEPRINTS.values(), BLANK)}
 BLANK_TEXT = "Blank. Rounds and phases are added one by one."
 
 
 def described(blueprint: Blueprint) -> str:
     """A template as the form offers it: its name, and what it sets up."""
-    if blueprint is BLANK:
-        return BLANK_TEXT
-    many = len(blueprint.shapes)
-    return f"{blueprint.title}, {many} phase{'' if many == 1 else 's'}. {blueprint.summary}"
+    return BLANK_TEXT if blueprint is BLANK else f"{blueprint.title}. {blueprint.summary}"
 
 
 class Address(forms.CharField):
@@ -62,11 +64,12 @@ class NewCompetition(forms.Form):
     slug = Address()
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        options.setdefault("label_suffix", "")
+        super().__init__(*args, **options)
         field = self.fields["template"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(name, described(one)) for name, one in TEMPLATES.items()]
-        self.initial.setdefault("template", "single")
+        self.initial.setdefault("template", next(iter(TEMPLATES)))
         self.initial.setdefault("starts_at", next_midnight())
 
     def clean(self) -> dict[str, Any]:
@@ -96,10 +99,11 @@ class CloneForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        options.setdefault("label_suffix", "")
+        super().__init__(*args, **options)
 
 
-class SettingsForm(forms.ModelForm):
+class SettingsForm(OfCompetition):
     """What a competition is called, who reads it and joins, and how large teams are."""
 
     teams_close_at = LocalMoment(
@@ -135,7 +139,8 @@ class SettingsForm(forms.ModelForm):
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        options.setdefault("label_suffix", "")
+        super().__init__(*args, **options)
         self.shown = {name: getattr(self.instance, name) for name in FIELDS}
         slug = self.fields["slug"]
         slug.disabled = self.instance.published_at is not None
@@ -176,12 +181,13 @@ class TextForm(forms.Form):
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        options.setdefault("label_suffix", "")
+        super().__init__(*args, **options)
         self.fields["picture"].widget.attrs["accept"] = "image/png,image/jpeg,image/gif,image/webp"
 
     def clean_text(self) -> str:
         """Lines end as in every other text here, however the browser ends them."""
-        return self.cleaned_data["text"].replace("\r\n", "\n")
+        return str(self.cleaned_data["text"]).replace("\r\n", "\n")
 
 
 class PageForm(TextForm):
@@ -198,4 +204,5 @@ class NewPage(forms.Form):
     title = forms.CharField(max_length=Page._meta.get_field("title").max_length)
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        options.setdefault("label_suffix", "")
+        super().__init__(*args, **options)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.text import slugify
 
 from accounts.refusals import Refused
@@ -99,16 +99,20 @@ class AddPage(OfCompetition):
 def free_page_slug(competition: Competition, title: str, but: Page | None = None) -> str:
     """A part of an address that no other page of the competition has."""
     wanted = slugify(title)[:50] or "page"
-    taken = set(competition.pages.exclude(pk=but.pk if but else None).values_list("slug", flat=True))
+    taken = set(_others(competition, but).values_list("slug", flat=True))
     numbered = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, len(taken) + 2))
     return next(slug for slug in numbered if slug not in taken)
+
+
+def _others(competition: Competition, page: Page | None) -> QuerySet[Page]:
+    return competition.pages.exclude(pk=page.pk) if page else competition.pages.all()
 
 
 def _checked_title(competition: Competition, title: str, but: Page | None = None) -> None:
     if not title.strip():
         raise Refused("A page needs a title.")
-    others = competition.pages.exclude(pk=but.pk if but else None)
-    if title.casefold() in {one.casefold() for one in others.values_list("title", flat=True)}:
+    titles = _others(competition, but).values_list("title", flat=True)
+    if title.casefold() in {one.casefold() for one in titles}:
         raise Refused(f"There is a page {title} already.", status=409, mend="Choose another title.")
 
 

@@ -104,7 +104,7 @@ class RemovePicture(OfCompetition):
 
     def change(self, now: dt.datetime) -> str:
         """Remove the row, and the file once that is certain."""
-        storage, path = self.image.file.storage, self.image.file.name
+        storage, path = self.image.file.storage, str(self.image.file.name)
         PageImage.objects.filter(pk=self.image.pk).delete()
         transaction.on_commit(lambda: storage.delete(path))
         return f"The picture {self.image.name} was removed."

@@ -146,7 +146,7 @@ PAGES |= {
 
 # The studio of the competition itself. Making one is granted by itself, and so is cloning.
 PAGES |= {
-    "competitions/new/": form(by(403, clerk=200, admin=200), by(403, clerk=400, admin=400)),
+    "competitions/new/": form(by(403, admin=200), by(403, admin=400)),
     MANAGE + "step/<slug:step>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
     MANAGE + "clone/": form(by(403, admin=200), by(403, admin=400)),
     MANAGE + "settings/": form(by(403, (ORGANIZERS, 200)), by(403, (EDITORS, 400))),

@@ -46,6 +46,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
         advice=[line for line in lines if not line.is_needed and not line.is_done],
         is_ready=all(line.is_done for line in lines if line.is_needed),
         may_clone=_may_clone(shown),
+        may_delete=shown.viewer.owns,
         people=contest.participants.filter(state="approved").count(),
         waiting=contest.participants.filter(state="pending").count(),
         protocol=organizing.shown_phases(contest, shown.phases, shown.now, sees_hidden=shown.sees_hidden),

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -159,9 +158,8 @@ def _added_picture(request: HttpRequest, shown: frame.Frame, form: TextForm) -> 
     return _keep(request, shown, sent)
 
 
-def _keep(request: HttpRequest, shown: frame.Frame, sent: UploadedFile) -> str:
-    """Keep a picture that was sent; returns the name that texts use."""
-    assert sent.file is not None
+def _keep(request: HttpRequest, shown: frame.Frame, sent: Any) -> str:
+    """Keep a picture that was sent as an uploaded file; returns the name that texts use."""
     action = AddPicture(person(request), shown.competition, sent.file, sent.name or "", sent.size or 0)
     action.execute()
     return action.image.name
