@@ -1,7 +1,7 @@
 """The organizers' table of submissions: its lines, and what may be asked of it, in few queries however many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
 from django.http import QueryDict
@@ -12,10 +12,11 @@ from datasets.models import DatasetVersion
 from leaderboards.models import LeaderboardRow
 from pages import facts, frame
 from submissions import selecting
-from submissions.models import Reason, Run, Score, Submission
-from submissions.public import RunView, run_view, submission_state
+from submissions.models import Reason, Run, Submission
+from submissions.public import Glance, glance, submission_state
 from submissions.selecting import Filter
 
+OF_RUN = ("submission", "task", "order", "state", "started_at", "ended_at", "wall_seconds")
 WORDS = {"phase": "in {}", "state": "{}", "kind": "with {}", "arrival": "{}", "reason": "failed: {}"}
 
 
@@ -24,7 +25,7 @@ class Line:
     """One submission, as its viewer may know it. `counts`: it stands on a board as it is now."""
 
     submission: Submission
-    runs: list[RunView]
+    runs: list[Glance]
     state: str
     state_label: str
     counts: bool
@@ -85,7 +86,7 @@ def table(shown: frame.Frame, given: QueryDict) -> Table:
     concealed = selecting.concealed(shown.phases, sees_hidden=shown.sees_hidden, now=shown.now)
     return Table(
         wanted,
-        _lines(shown, page.submissions, tasks, names),
+        _lines(shown, page.submissions, names),
         page,
         _choices(shown, wanted, tasks, names),
         [phase.title for phase in concealed] if wanted.tells_outcomes else [],
@@ -117,10 +118,7 @@ def in_words(shown: frame.Frame, wanted: Filter) -> str:
 def _loaded() -> QuerySet[Submission]:
     """What is read with the submissions of a page: who, their runs without logs, and whether they count."""
     rows = LeaderboardRow.objects.filter(submission=OuterRef("pk"), board__is_frozen=False)
-    runs = Run.objects.order_by("order", "id").select_related("dataset_version", "built_image")
-    # A line shows how runs ended, not their scores.
-    runs = runs.prefetch_related(Prefetch("scores", Score.objects.none()))
-    runs = runs.defer("log_tail", "error_lines", "dataset_version__facts", "built_image__packages")
+    runs = Run.objects.order_by("order", "id").only(*OF_RUN)
     loaded = Submission.objects.select_related("entrant").annotate(on_board=Exists(rows))
     return loaded.prefetch_related(Prefetch("runs", runs))
 
@@ -147,21 +145,17 @@ def names_of(tasks: Sequence[Task], shown: frame.Frame) -> dict[int, str]:
     return names
 
 
-def _lines(
-    shown: frame.Frame, listed: Sequence[Submission], tasks: Sequence[Task], names: dict[int, str]
-) -> list[Line]:
+def _lines(shown: frame.Frame, listed: Sequence[Submission], names: dict[int, str]) -> list[Line]:
     phases = {phase.pk: phase for phase in shown.phases}
-    by_id = {task.pk: task for task in tasks}
     lines = []
     for submission in listed:
         submission.phase = phases[submission.phase_id]
-        views = []
+        glances = []
         for run in submission.runs.all():
-            run.submission, run.task = submission, by_id[run.task_id]
-            view = run_view(run, sees_hidden=shown.sees_hidden, now=shown.now, is_known=True)
-            views.append(replace(view, task=names[run.task_id]))
-        state = submission_state(submission, views)
-        lines.append(Line(submission, views, *state, counts=vars(submission)["on_board"]))
+            run.submission = submission
+            glances.append(glance(run, names[run.task_id], sees_hidden=shown.sees_hidden, now=shown.now))
+        state = submission_state(submission, glances)
+        lines.append(Line(submission, glances, *state, counts=vars(submission)["on_board"]))
     return lines
 
 

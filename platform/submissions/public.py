@@ -180,7 +180,24 @@ def _concealed(run: Run, phase: Phase, now: dt.datetime) -> dict[str, Any]:
     }
 
 
-def submission_state(submission: Submission, views: Sequence[RunView]) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Glance:
+    """As much of a run as a long list shows: how the viewer calls its dataset, and its state."""
+
+    task: str
+    state: str
+    state_label: str
+
+
+def glance(run: Run, name: str, *, sees_hidden: bool, now: dt.datetime) -> Glance:
+    """What a list says of a run, whose dataset the viewer may call `name`; wants its phase loaded."""
+    phase = run.submission.phase
+    if phase.is_hidden and not sees_hidden and not seems_ended(run, phase, now):
+        return Glance(name, *IN_PROGRESS)
+    return Glance(name, run.state, run.get_state_display())
+
+
+def submission_state(submission: Submission, views: Sequence[RunView | Glance]) -> tuple[str, str]:
     """The state of a submission and its label, given the views of its runs: not ended while one seems to run."""
     if any(view.state == IN_PROGRESS[0] for view in views):
         return IN_PROGRESS
