@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from accounts.models import User
+
+PATIENCE = 20_000  # milliseconds: machines that test are busy
+expect.set_options(timeout=PATIENCE)
 
 
 class Complaints(list[str]):
@@ -41,7 +44,7 @@ def open_page(browser, live_server, complaints) -> Iterator[Callable[..., Page]]
     def opened(user=None, **options) -> Page:
         options = {"viewport": {"width": 1280, "height": 900}, **options}
         context = browser.new_context(base_url=live_server.url, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = complaints.watch(context.new_page(), live_server.url)
         if user is not None:

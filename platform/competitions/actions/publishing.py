@@ -81,7 +81,7 @@ class Publish(ChangeState):
         if opened:
             sentences.append(f"{opened[0].title} is open already: people may submit at once.")
         advice = checklist.advised(checklist.gathered(contest, now))
-        sentences += [f"Not done, and not needed: {item.text[0].lower()}{item.text[1:]}." for item in advice]
+        sentences += [f"Not done, and not needed: {item.text.rstrip('.')}." for item in advice]
         return Preview(sentences)
 
     def change(self, now: dt.datetime) -> str:
