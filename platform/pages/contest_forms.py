@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from competitions import allow_list
 from competitions.actions.pages import LONGEST_TEXT
-from competitions.actions.settings import FIELDS
+from competitions.actions.settings import FIELDS, is_settled
 from competitions.blueprints import BLANK, BLUEPRINTS, Blueprint
 from competitions.models import Competition, Page
 from competitions.models.contest import RESERVED_SLUGS
@@ -143,7 +143,7 @@ class SettingsForm(OfCompetition):
         super().__init__(*args, **options)
         self.shown = {name: getattr(self.instance, name) for name in FIELDS}
         slug = self.fields["slug"]
-        slug.disabled = self.instance.published_at is not None
+        slug.disabled = is_settled(self.instance)
         slug.help_text = (
             "It stays, because others have links to it."
             if slug.disabled

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from accounts.refusals import Refused
 from competitions import policy
+from competitions.actions.addresses import slug_of
 from competitions.actions.base import Preview, record
-from competitions.actions.copying import copied, free_slug
+from competitions.actions.copying import copied
 from competitions.actions.dates import told
 from competitions.actions.queue import OfCompetition
 from competitions.models import Competition
@@ -70,7 +71,7 @@ class Clone(OfCompetition):
         assert self.by is not None
         self.made = copied(
             self.contest,
-            slug=self.slug or free_slug(self.contest.slug),
+            slug=self.slug or slug_of(self.title),
             title=self.title,
             owner=self.by,
             shift=self._shift(),

@@ -40,6 +40,11 @@ def seen_settings(competition: Competition) -> str:
     return fingerprint(*(getattr(competition, name) for name in FIELDS))
 
 
+def is_settled(competition: Competition) -> bool:
+    """Whether people may know its address: it is, or was, published."""
+    return competition.published_at is not None or competition.state != Competition.State.DRAFT
+
+
 @dataclass
 class EditSettings(OfCompetition):
     """Change settings; `values` are the new values of any of `FIELDS`, `seen` is `seen_settings` of when shown."""
@@ -63,7 +68,7 @@ class EditSettings(OfCompetition):
         changed = self.changed(before)
         if not changed:
             raise Refused("Nothing was changed.", status=409)
-        if "slug" in changed and before.published_at is not None:
+        if "slug" in changed and is_settled(before):
             mend = "Its address is in mails and links of others."
             raise Refused("The address of a competition that was published stays.", status=409, mend=mend)
         after = self._after(before)
@@ -101,10 +106,9 @@ class EditSettings(OfCompetition):
     def _visibility(self, after: Competition) -> str:
         if after.visibility == Competition.Visibility.PRIVATE:
             count = self._people(Participant.State.APPROVED, Participant.State.PENDING)
-            return (
-                f"Only {_counted(count, 'person who joined or asked to', 'people who joined or asked to')}, those on "
-                "the e-mail list and the organizers will read it. For everybody else it is not there."
-            )
+            who = _counted(count, "person who joined or asked to", "people who joined or asked to")
+            others = "those on the e-mail list and the organizers"
+            return f"Only {who}, {others} will read it. For everybody else it is not there."
         if after.visibility == Competition.Visibility.UNLISTED:
             return "It leaves the lists. Whoever knows its address reads it, also without an account."
         return "It stands in the lists, and everybody reads its pages and its boards, with the names on them."

@@ -5,15 +5,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.refusals import Refused
 from competitions import policy
-from competitions.actions.copying import free_slug
+from competitions.actions.addresses import slug_of
 from competitions.actions.create import create
-from competitions.models.contest import RESERVED_SLUGS
 from pages import zones
 from pages.answers import tells_refusals
 from pages.contest_forms import TEMPLATES, NewCompetition
@@ -53,9 +51,3 @@ def new(request: HttpRequest) -> HttpResponseBase:
     return render(
         request, "competitions/new.html", context, status=refused.status if refused else 400 if is_bad else 200
     )
-
-
-def slug_of(title: str) -> str:
-    """A free address that is made of a title."""
-    slug = slugify(title).strip("-_")[:60] or "competition"
-    return free_slug(f"{slug}-competition" if slug in RESERVED_SLUGS else slug)
