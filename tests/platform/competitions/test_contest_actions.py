@@ -114,7 +114,7 @@ def test_publishing_says_what_is_left_undone():
     make.phase(draft)
     sentences = Publish(None, draft).preview(NOW.replace(year=2020)).sentences
     assert "Nobody may join: registration is closed." in sentences
-    assert "Not done, and not needed: an overview: what it is about, and for whom." in sentences
+    assert "Not done, and not needed: An overview: what it is about, and for whom." in sentences
 
 
 def test_pages_have_an_end(contest):
