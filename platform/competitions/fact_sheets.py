@@ -1,7 +1,7 @@
 """Fact sheets: what an answer may be, who owes one, and how an entrant answers."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
@@ -16,6 +16,7 @@ MOST_QUESTIONS = 50
 MOST_CHOICES = 30
 LONGEST_CHOICE = 120
 LONGEST_ANSWER = 5000
+AT_ONCE = 500  # entrants brought up to date by one query
 
 Value = str | float | list[str]
 
@@ -152,12 +153,19 @@ def refresh_owing(competition: Competition) -> int:
     now_owing = set(owing(competition).values_list("pk", flat=True))
     before = set(competition.entrants.filter(owes_answers=True).values_list("pk", flat=True))
     for ids, value in ((now_owing - before, True), (before - now_owing, False)):
-        if ids:
-            Entrant.objects.filter(pk__in=ids).update(owes_answers=value)
+        for some in batched(ids):
+            Entrant.objects.filter(pk__in=some).update(owes_answers=value)
     changed = len(now_owing ^ before)
     if changed:
         signals.places_changed.send(sender=Competition, competition=competition)
     return changed
+
+
+def batched(ids: Iterable[int]) -> Iterator[list[int]]:
+    """The ids in pieces that any database takes in one query."""
+    ordered = sorted(ids)
+    for start in range(0, len(ordered), AT_ONCE):
+        yield ordered[start : start + AT_ONCE]
 
 
 def check_question(question: Question) -> None:

@@ -21,6 +21,7 @@ from competitions import allow_list, lifecycle
 from competitions.models import (
     Competition,
     Delivery,
+    Departure,
     Entrant,
     Extension,
     Organizer,
@@ -90,6 +91,18 @@ class Viewer:
     def owes_answers(self) -> bool:
         """Whether `entrant` takes no place before it has answered."""
         return self.entrant is not None and self.entrant.owes_answers
+
+    @cached_property
+    def is_asked_by_team(self) -> bool:
+        """Whether a team waits for the person's answer."""
+        here = Competition.objects.filter(pk=self.competition.pk)
+        return self.user.is_authenticated and here.filter(Exists(_team_questions(self.user))).exists()
+
+    @cached_property
+    def has_left_team(self) -> bool:
+        """Whether the person left a team after it had submitted with them."""
+        left = Departure.objects.filter(entrant__competition=self.competition.pk)
+        return self.user.is_authenticated and left.filter(user=self.user).exists()
 
     @property
     def is_superuser(self) -> bool:
@@ -173,6 +186,8 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
         unread=Subquery(_unread_of(user)),
         asks=Exists(Question.objects.filter(competition=OuterRef("pk"))),
         own_owing=Subquery(entrants.values("owes_answers")[:1]),
+        asked=Exists(_team_questions(user)),
+        left=Exists(Departure.objects.filter(user=user, entrant__competition=OuterRef("pk"))),
     ).first()
     if competition is None:
         return None
@@ -182,7 +197,17 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
     viewer.unread = competition.unread or 0
     viewer.has_fact_sheet, viewer.owes_answers = competition.asks, bool(competition.own_owing)
+    viewer.is_asked_by_team, viewer.has_left_team = competition.asked, competition.left
     return viewer
+
+
+def _team_questions(user: Person) -> QuerySet[TeamMember]:
+    """Places that wait for the person's answer in the competition of an outer query: those of somebody who was
+    asked to come in, and a captain's whose team was asked to merge.
+    """
+    invited, captain = Q(state=TeamMember.State.INVITED), Q(state=TeamMember.State.CAPTAIN)
+    waits = invited | (captain & Q(team__merges_offered__isnull=False))
+    return TeamMember.objects.filter(waits, user=user.pk, team__competition=OuterRef("pk"))
 
 
 def _is_unread(user: Person) -> Q:

@@ -11,8 +11,9 @@ from competitions.models import Question
 
 MOST_BINS = 12
 MOST_TEXTS = 20
-WIDTH, HEIGHT = 480, 150
-LEFT, BOTTOM, TOP = 34, 24, 16
+FIRST_TEXTS = 3
+WIDTH, HEIGHT = 380, 150
+SIDE, BOTTOM, TOP = 24, 24, 16  # room for the texts
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class Bar:
     label: str
     count: int
     share: float
+
+    @property
+    def percent(self) -> int:
+        """The share in whole per cent."""
+        return round(100 * self.share)
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,16 @@ class Summary:
     texts: list[Text] = field(default_factory=list)
 
     @property
+    def first_texts(self) -> list[Text]:
+        """The texts that are seen at once."""
+        return self.texts[:FIRST_TEXTS]
+
+    @property
+    def further_texts(self) -> list[Text]:
+        """Those that unfold."""
+        return self.texts[FIRST_TEXTS:]
+
+    @property
     def more_texts(self) -> int:
         """How many texts are not shown."""
         return self.answered - len(self.texts) if self.texts else 0
@@ -122,12 +138,12 @@ def numbers(values: Sequence[float]) -> Numbers | None:
     for value in values:
         counts[_bin_of(value, edges)] += 1
     highest = max(counts)
-    width = (WIDTH - LEFT) / len(counts)
+    width = (WIDTH - 2 * SIDE) / len(counts)
     room = HEIGHT - BOTTOM - TOP
     drawn = []
     for index, count in enumerate(counts):
         height = round(room * count / highest, 1)
-        x, y = round(LEFT + index * width, 1), round(HEIGHT - BOTTOM - height, 1)
+        x, y = round(SIDE + index * width, 1), round(HEIGHT - BOTTOM - height, 1)
         drawn.append(Bin(edges[index], edges[index + 1], count, x, y, round(width - 2, 1), height))
     return Numbers(min(values), statistics.median(values), statistics.fmean(values), max(values), drawn)
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 
 from competitions import clock, policy
 from competitions.lifecycle import current_phase
-from competitions.models import Competition, Participant, Phase
+from competitions.models import Competition, Departure, Participant, Phase
 
 TABS = (
     ("overview", "Overview", "competition"),
@@ -49,16 +49,30 @@ class Frame:
         return current_phase(self.phases, self.now)
 
     @cached_property
+    def departures(self) -> list[Departure]:
+        """Why the person does not compete in some phases: the teams left after they had submitted there."""
+        if not self.viewer.has_left_team:
+            return []
+        left = Departure.objects.filter(user=self.viewer.user.pk, entrant__competition=self.competition)
+        return list(
+            left.exclude(entrant=self.viewer.entrant_id)
+            .select_related("entrant", "phase")
+            .order_by("phase__number")
+        )
+
+    @cached_property
     def submit_phases(self) -> list[Phase]:
         """The phases that take submissions of this person now, also in extra time that was given to them."""
         extended = set()
         if self.viewer.had_extra_time and self.viewer.entrant is not None:
             given = self.viewer.entrant.extensions.filter(closes_at__gt=self.now)
             extended = set(given.values_list("phase", flat=True))
+        spent = {departure.phase_id for departure in self.departures}
         return [
             phase
             for phase in self.phases
             if phase.takes_submissions
+            and phase.pk not in spent
             and (phase.is_open(self.now) or (phase.pk in extended and phase.has_begun(self.now)))
         ]
 

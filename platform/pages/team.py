@@ -81,8 +81,7 @@ def _fill_for_alone(page: TeamPage, shown: Frame, user: User) -> None:
         team__competition=shown.competition, user=user, state=TeamMember.State.INVITED
     ).select_related("team")
     page.invitations = list(asked.annotate(size=Count("team__members")).order_by("joined_at"))
-    left = Departure.objects.filter(user=user, entrant__competition=shown.competition)
-    page.departures = list(left.select_related("entrant", "phase").order_by("phase__number"))
+    page.departures = shown.departures
     own = Entrant.objects.filter(competition=shown.competition, user=user).first()
     page.has_own_entries = own is not None and own.submissions.exists()
 

@@ -35,14 +35,12 @@ class OfQuestion(Action):
 def _losing(competition: Competition, question: Question) -> int:
     """How many entrants that take a place now would have to answer the question first."""
     placed = competition.entrants.filter(is_baseline=False, held_a_role=False, owes_answers=False)
-    if question.pk:
-        fitting = [
-            entrant
-            for entrant, value in question.answers.values_list("entrant", "value")
-            if not fact_sheets.misfit(question, value)
-        ]
-        placed = placed.exclude(pk__in=fitting)
-    return placed.count()
+    fitting = {
+        entrant
+        for entrant, value in Answer.objects.filter(question=question.pk).values_list("entrant", "value")
+        if not fact_sheets.misfit(question, value)
+    }
+    return len(set(placed.values_list("pk", flat=True)) - fitting)
 
 
 def _told(count: int) -> list[str]:
@@ -116,7 +114,8 @@ class EditQuestion(OfQuestion):
         """Store it, and remove the answers that do not fit."""
         misfits = self._misfits()
         self.question.save()
-        Answer.objects.filter(pk__in=misfits).delete()
+        for some in fact_sheets.batched(misfits):
+            Answer.objects.filter(pk__in=some).delete()
         fact_sheets.refresh_owing(self.competition)
         removed = f"; {len(misfits)} answers did not fit any more and were removed" if misfits else ""
         return f"The question {self.label} of the fact sheet was changed{removed}."

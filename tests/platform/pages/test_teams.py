@@ -268,3 +268,34 @@ def test_reviewers_read_teams_and_change_nothing(contest, alice):
     rita = browser("rita")
     assert "Dissolve" not in text(rita.get(url(f"manage/teams/{team.pk}/")))
     assert rita.post(url(f"manage/teams/{team.pk}/dissolve/"), {"confirm": "yes"}).status_code == 403
+
+
+def test_the_tab_says_that_a_team_waits_for_an_answer(contest, alice, bob):
+    team = formed(contest, "alice")
+    assert ">asked</span>" not in text(bob.get(url()))
+    teams.invite(team, make.user("bob"), by=make.user("alice"))
+    assert ">asked</span>" in text(bob.get(url()))
+    teams.decline(team, make.user("bob"))
+    into = formed(contest, "bob", title="Les Autres")
+    assert ">asked</span>" not in text(alice.get(url()))
+    TeamMerge.objects.create(into=into, team=team, asked_by=make.user("bob"))
+    assert ">asked</span>" in text(alice.get(url()))
+    assert ">asked</span>" not in text(bob.get(url()))
+
+
+def test_who_left_is_not_offered_the_phases_in_which_the_team_has_submitted(contest, alice, bob):
+    team, phase = formed(contest, "alice", "bob"), make.phase(contest)
+    Submission.objects.create(
+        entrant=team.entrant,
+        phase=phase,
+        user=make.user("alice"),
+        number=1,
+        received_at=timezone.now(),
+        size=1,
+        kind="code",
+    )
+    teams.leave(team, make.user("bob"))
+    page = text(bob.get(url("submissions/")))
+    assert "so you compete there with it or not at all" in page
+    assert 'id="archive"' not in page
+    assert 'id="archive"' in text(alice.get(url("submissions/")))
