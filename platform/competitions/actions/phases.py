@@ -1,7 +1,7 @@
 """Adding, editing, ordering and removing phases; moving the dates of several; filling an empty competition."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -156,7 +156,7 @@ class EditPhase(OfPhase):
         sentences = wording.consequences(before, after, now)
         if self._prizes_change():
             sentences.append(f"The prizes of {before.title} are: {', '.join(self.prizes or ['none'])}.")
-        return Preview(sentences, changes=wording.changes(before, after))
+        return Preview(sentences, changes=wording.changes(before, after, moment=wording.told_here))
 
     def change(self, now: dt.datetime) -> str:
         """Save what changed."""
@@ -303,14 +303,16 @@ class MoveDates(OfCompetition):
         ]
         closing = self.contest.teams_close_at
         if closing is not None:
-            sentences.append(f"Teams still close on {told(closing)}.")
-        return Preview(list(dict.fromkeys(sentences)), changes=self._told(pairs))
+            sentences.append(f"Teams still close on {wording.told_here(closing)}.")
+        return Preview(list(dict.fromkeys(sentences)), changes=self._told(pairs, wording.told_here))
 
-    def _told(self, pairs: Sequence[tuple[Phase, Phase]]) -> list[wording.Changed]:
+    def _told(
+        self, pairs: Sequence[tuple[Phase, Phase]], moment: Callable[[dt.datetime], str] = told
+    ) -> list[wording.Changed]:
         return [
             wording.Changed(f"{before.title}: {one.label.lower()}", one.old, one.new)
             for before, after in pairs
-            for one in wording.changes(before, after, DATES)
+            for one in wording.changes(before, after, DATES, moment=moment)
         ]
 
     def change(self, now: dt.datetime) -> str:

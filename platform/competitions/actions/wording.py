@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db import models
+from django.utils import timezone
 
 from competitions.actions.base import Changed
 from competitions.actions.dates import told
@@ -62,7 +63,16 @@ EMPTY = {
 }
 
 
-def value_in_words(phase: Phase, name: str) -> str:
+def told_here(moment: dt.datetime) -> str:
+    """A moment by the clocks of the active time zone, for previews; the audit log has UTC (`dates.told`)."""
+    zone = timezone.get_current_timezone_name()
+    if zone == "UTC":
+        return told(moment)
+    here = timezone.localtime(moment)
+    return f"{here.day} {here:%B %Y at %H:%M}, {zone}"
+
+
+def value_in_words(phase: Phase, name: str, *, moment: Callable[[dt.datetime], str] = told) -> str:
     """What a phase's field holds, as a person reads it."""
     value = getattr(phase, name)
     if value is None or value == "":
@@ -70,7 +80,7 @@ def value_in_words(phase: Phase, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dt.datetime):
-        return told(value)
+        return moment(value)
     if name == "memory_bytes":
         return format_size(value)
     if isinstance(value, float):
@@ -88,10 +98,20 @@ def _column(name: str) -> str:
     return f"{name}_id" if name in ("round", "parent") else name
 
 
-def changes(before: Phase, after: Phase, names: Iterable[str] = LABELS) -> list[Changed]:
-    """Old and new values of the fields that differ."""
+def changes(
+    before: Phase,
+    after: Phase,
+    names: Iterable[str] = LABELS,
+    *,
+    moment: Callable[[dt.datetime], str] = told,
+) -> list[Changed]:
+    """Old and new values of the fields that differ; `moment` words the dates."""
     return [
-        Changed(LABELS[name], value_in_words(before, name), value_in_words(after, name))
+        Changed(
+            LABELS[name],
+            value_in_words(before, name, moment=moment),
+            value_in_words(after, name, moment=moment),
+        )
         for name in changed_fields(before, after, names)
     ]
 
@@ -133,7 +153,7 @@ def _waiting(phase: Phase) -> list[str]:
     if not waiting:
         return []
     verb = "take" if len(waiting) > 1 else "takes"
-    return [f"{' and '.join(waiting)} {verb} over the entries of {phase.title} on {told(phase.closes_at)}."]
+    return [f"{' and '.join(waiting)} {verb} over the entries of {phase.title} on {told_here(phase.closes_at)}."]
 
 
 def _counted(count: int, what: str) -> str:

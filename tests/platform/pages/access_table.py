@@ -253,6 +253,37 @@ PAGES |= {
     MANAGE + "rehearsal/throw-away/": button(by(403, (EDITORS, 404))),
 }
 
+# The section on phases: every organizer reads it, editors change it. Sent empty, most forms say what is missing.
+IN_PHASES = CONTEST + "manage/phases/"
+BY_EDITORS = by(403, (EDITORS, 200))
+
+
+def for_editors(posted: int) -> Row:
+    """What a button of owners and editors sends."""
+    return button(by(403, (EDITORS, posted)))
+
+
+def filled_in() -> Row:
+    """A form of owners and editors that is sent empty."""
+    return form(BY_EDITORS, by(403, (EDITORS, 400)))
+
+
+PAGES |= {
+    IN_PHASES: page(by(403, (ORGANIZERS, 200))),
+    IN_PHASES + "dates/": for_editors(400),
+    IN_PHASES + "zone/": for_editors(302),
+    IN_PHASES + "fill/": for_editors(400),
+    IN_PHASES + "add/": filled_in(),
+    IN_PHASES + "datasets/": filled_in(),
+    IN_PHASES + "rounds/add/": filled_in(),
+    IN_PHASES + "rounds/<int:round_id>/": filled_in(),
+    IN_PHASES + "rounds/<int:round_id>/remove/": for_editors(409),
+    IN_PHASES + "<int:phase_id>/": filled_in(),
+    IN_PHASES + "<int:phase_id>/datasets/": for_editors(400),
+    IN_PHASES + "<int:phase_id>/move/": for_editors(409),  # the last phase stands last already
+    IN_PHASES + "<int:phase_id>/remove/": for_editors(409),
+}
+
 WORKER: dict[str, Row] = {
     "worker/hello": machine(200),
     "worker/announce": machine(422),

@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from competitions.models import Announcement, Page
+from competitions.models import Announcement, Page, Phase, Round
 from datasets.models import Dataset
 from datasets.uploads.models import Upload
 from submissions.models import Run, Submission
@@ -44,6 +44,8 @@ def arguments(route: str, world) -> Iterator[str]:
         "dataset_slug": list(Dataset.objects.values_list("slug", flat=True)),
         "upload_id": list(Upload.objects.values_list("pk", flat=True)),
         "page_slug": ["prizes"],
+        "phase_id": list(Phase.objects.values_list("pk", flat=True)),
+        "round_id": list(Round.objects.values_list("pk", flat=True)),
         "team_id": list(world.contest.teams.values_list("pk", flat=True)),
         "question_id": list(world.contest.questions.values_list("pk", flat=True)),
         "entrant_id": list(world.contest.entrants.values_list("pk", flat=True)),

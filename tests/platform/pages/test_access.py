@@ -91,6 +91,8 @@ def address(name: str, world: mid_series.World) -> str:
         "check_id": 1,
         "upload_id": world.upload.pk if world.upload else 0,
         "page_slug": "prizes",
+        "phase_id": world.phases[title].pk,
+        "round_id": world.phases[title].round_id,
         "team_id": world.contest.teams.get().pk,
         "question_id": world.contest.questions.get().pk,
         "entrant_id": world.contest.teams.get().entrant.pk,
