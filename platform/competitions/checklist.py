@@ -13,6 +13,7 @@ from competitions.protocol_check import ProtocolProblem, check_competition
 from datasets.models import DatasetVersion
 
 NO_DATASETS = "has no datasets."
+REHEARSED = "start_rehearsal"  # the action that starts one
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,11 @@ class Facts:
     tasks: dict[int, int]
     unscored: dict[int, int]
     now: dt.datetime
+    was_rehearsed: bool = True
 
 
 def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase] | None = None) -> Facts:
-    """The facts of a competition that is in the database; five queries, one less where its phases are at hand."""
+    """The facts of a competition that is in the database; six queries, one less where its phases are at hand."""
     phases = list(competition.phases()) if phases is None else phases
     by_id = {phase.pk: phase for phase in phases}
     tasks = list(Task.objects.filter(phase__in=by_id).values_list("phase", "dataset"))
@@ -59,7 +61,9 @@ def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase]
         part = phase.feedback_part if phase.takes_submissions else Phase.Part.TEST
         if not has.get(dataset, {}).get(Phase.Part(part), False):
             unscored[phase_id] = unscored.get(phase_id, 0) + 1
-    return Facts(competition, phases, check_competition(phases, now=now), counts, unscored, now)
+    problems = check_competition(phases, now=now)
+    was_rehearsed = competition.audit.filter(action=REHEARSED).exists()
+    return Facts(competition, phases, problems, counts, unscored, now, was_rehearsed)
 
 
 def check(facts: Facts) -> list[Item]:
@@ -113,6 +117,10 @@ def _joining(competition: Competition) -> Iterator[Item]:
         count = len(competition.allowed_emails.split())
         text = f"{count:,} on the e-mail list" if count else "Nobody can join: the e-mail list is empty"
         yield Item("list", text, "settings", bool(count), mend="Put addresses on it, or let anybody join.")
+    elif competition.visibility == Competition.Visibility.PRIVATE and not competition.allowed_emails:
+        mend = "Put addresses on it, or let others read it."
+        text = "Nobody finds the way in: it is private, and the e-mail list is empty"
+        yield Item("list", text, "settings", False, mend=mend)
 
 
 def _texts(competition: Competition) -> Iterator[Item]:
@@ -140,5 +148,8 @@ def _advice(facts: Facts) -> Iterator[Item]:
     for problem in warnings:
         if not problem.message.endswith(NO_DATASETS):
             yield Item("warning", problem.message.rstrip("."), "phases", False, is_needed=False, mend=problem.mend)
+    if facts.phases and not facts.was_rehearsed:
+        text = "A rehearsal: a copy on a clock of its own shows every hand-over before people depend on it"
+        yield Item("rehearsal", text, "rehearsal", False, is_needed=False)
     if facts.phases and all(phase.has_ended(facts.now) for phase in facts.phases):
         yield Item("over", "All its phases are over already", "phases", False, is_needed=False)

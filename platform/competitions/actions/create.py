@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from accounts.refusals import Refused
@@ -56,12 +56,21 @@ def create(
     except ValidationError as problem:
         raise Refused(" ".join(problem.messages)) from problem
     with transaction.atomic():
-        competition.save()
+        saved_at_a_free_address(competition)
         Organizer.objects.create(competition=competition, user=owner, role=Organizer.Role.OWNER)
         make_phases(competition, blueprint, start, given)
         text = f"The competition was set up from the template {blueprint.name}."
         record(competition, by=by, action="create", text=text, at=clock.now(competition), blueprint=blueprint.name)
     return competition
+
+
+def saved_at_a_free_address(competition: Competition) -> None:
+    """Save it; Refused where somebody else has taken its address in this moment."""
+    try:
+        with transaction.atomic():
+            competition.save()
+    except IntegrityError as problem:
+        raise Refused(f"The address {competition.slug} is taken.", status=409, mend="Choose another.") from problem
 
 
 def make_phases(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
 from accounts.refusals import Refused
@@ -146,8 +147,11 @@ class EditSettings(OfCompetition):
         before = self._before()
         changed = self.changed(before)
         after = self._after(before)
-        after.full_clean()
-        after.save(update_fields=changed)
+        try:
+            with transaction.atomic():
+                after.save(update_fields=changed)
+        except IntegrityError as problem:  # of two who want one address at once
+            raise Refused(f"The address {after.slug} is taken.", status=409, mend="Choose another.") from problem
         self._told = {name: [_told(before, name), _told(after, name)] for name in changed}
         for name in changed:
             setattr(self.contest, name, getattr(after, name))

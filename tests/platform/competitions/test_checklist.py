@@ -102,6 +102,18 @@ def test_a_list_that_lets_nobody_in_is_missed():
     assert checklist.missing(facts(phase(1), contest=contest)) == []
 
 
+def test_a_private_competition_without_a_list_lets_nobody_in_either():
+    contest = Competition(title="C", summary="S", overview="O", rules="R", visibility="private")
+    assert "Nobody finds the way in" in said(checklist.missing(facts(phase(1), contest=contest)))[0]
+    contest.allowed_emails = "@y.org"
+    assert checklist.missing(facts(phase(1), contest=contest)) == []
+
+
+def test_a_competition_that_was_never_rehearsed_is_told():
+    never = replace(facts(phase(1)), was_rehearsed=False)
+    assert [item.key for item in checklist.advised(never)] == ["rehearsal"]
+
+
 @pytest.mark.parametrize("name", ["summary", "overview", "rules"])
 def test_a_text_that_is_not_written_is_advice(name):
     contest = Competition(**{"title": "C", "summary": "S", "overview": "O", "rules": "R", name: " \n"})
@@ -129,7 +141,7 @@ def test_the_facts_are_read_with_few_queries_however_many_phases_there_are(db, d
     contest = make.competition(overview="O", summary="S", rules="R")
     for number in range(4):
         make.phase(contest, kind="open", title=f"P{number}")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         found = checklist.gathered(contest, NOW)
     assert checklist.missing(found) == []
     first = found.phases[0]
