@@ -123,20 +123,13 @@ def _copy_all(rows: Iterable[Row], shift: dt.timedelta, **changes: Any) -> None:
 
 def _copy_pages(competition: Competition, copy: Competition, owner: User) -> None:
     """The pages and their pictures; addresses of this competition in the texts become those of the copy."""
-    addresses = {}
     for image in competition.images.all():
         made = PageImage(competition=copy, uploaded_by=owner, **_values(image, dt.timedelta(0)))
         with image.file.open("rb") as file:
             made.file.save(str(image.file.name), File(file), save=True)
-        addresses[f"{competition.get_absolute_url()}images/{image.pk}/"] = (
-            f"{copy.get_absolute_url()}images/{made.pk}/"
-        )
-    addresses[competition.get_absolute_url()] = copy.get_absolute_url()  # last: it is the beginning of the others
 
     def rewritten(text: str) -> str:
-        for old, new in addresses.items():
-            text = text.replace(old, new)
-        return text
+        return text.replace(competition.get_absolute_url(), copy.get_absolute_url())
 
     for name in TEXTS:
         setattr(copy, name, rewritten(getattr(copy, name)))
