@@ -48,8 +48,8 @@ def make(*, entrants: int, datasets: int, submissions: int, seed: int = 0) -> Ma
         opens_at=now - dt.timedelta(days=40),
         closes_at=now + dt.timedelta(days=40),
     )
-    tasks = [_task(phase, owner, order) for order in range(datasets)]
-    people = _people(competition, entrants, random)
+    tasks = [task_of(phase, owner, order) for order in range(datasets)]
+    people = people_of(competition, entrants, random)
     _submissions(phase, people, submissions, now, random)
     _runs(phase, tasks, random)
     board.refresh_now(phase)
@@ -65,7 +65,8 @@ def found() -> Made:
     return Made(competition, phase, competition.created_by, last.submission.user)
 
 
-def _task(phase: Phase, owner: User, order: int) -> Task:
+def task_of(phase: Phase, owner: User, order: int) -> Task:
+    """A new dataset in a phase, without files."""
     name = NAMES[order % len(NAMES)] + ("" if order < len(NAMES) else str(order))
     dataset = Dataset.objects.create(owner=owner, slug=name, title=name.capitalize())
     DatasetVersion.objects.create(
@@ -76,7 +77,8 @@ def _task(phase: Phase, owner: User, order: int) -> Task:
     return Task.objects.create(phase=phase, dataset=dataset, order=order)
 
 
-def _people(competition: Competition, count: int, random: np.random.Generator) -> list[Entrant]:
+def people_of(competition: Competition, count: int, random: np.random.Generator) -> list[Entrant]:
+    """So many participants as entrants, a few of them baselines."""
     names = [f"{''.join(random.choice(SYLLABLES, 3))}{index}" for index in range(count)]
     users = User.objects.bulk_create([User(username=name, email=f"{name}@example.org") for name in names], BATCH)
     Participant.objects.bulk_create(

@@ -79,7 +79,7 @@ def table(shown: frame.Frame, given: QueryDict) -> Table:
         shown.phases,
         after=selecting.number(given.get("after")),
         before=selecting.number(given.get("before")),
-        load=_loaded(),
+        load=loaded(),
     )
     tasks = tasks_of(shown.phases)
     names = names_of(tasks, shown)
@@ -115,7 +115,7 @@ def in_words(shown: frame.Frame, wanted: Filter) -> str:
     return f"all that match: {', '.join(told)}" if told else "all of the competition"
 
 
-def _loaded() -> QuerySet[Submission]:
+def loaded() -> QuerySet[Submission]:
     """What is read with the submissions of a page: who, their runs without logs, and whether they count."""
     rows = LeaderboardRow.objects.filter(submission=OuterRef("pk"), board__is_frozen=False)
     runs = Run.objects.order_by("order", "id").only(*OF_RUN)

@@ -12,7 +12,8 @@ from typing import Any
 from django.db.models import Count, F, IntegerField, OrderBy, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from competitions.models import Entrant, Phase
+from accounts.models import User
+from competitions.models import Entrant, Phase, Task
 from submissions.models import Reason, Run, RunState, Submission
 
 PER_PAGE = 50
@@ -125,7 +126,8 @@ def matching(
 
 def _runs(phases: Sequence[Phase], wanted: Filter) -> QuerySet[Run]:
     """The runs that failed on the dataset, or for the reason, that is asked for."""
-    runs = Run.objects.filter(task__phase__in=[phase.pk for phase in phases]).order_by()
+    tasks = Task.objects.filter(phase__in=[phase.pk for phase in phases]).order_by()
+    runs = Run.objects.filter(task__in=tasks.values("pk")).order_by()
     if wanted.failed_on:
         runs = runs.filter(task=wanted.failed_on, state=RunState.FAILED)
     return runs.filter(state__in=ENDED_STATES, reason=wanted.reason) if wanted.reason else runs
@@ -137,9 +139,8 @@ def _search(phases: Sequence[Phase], text: str) -> Q:
     digits = text.removeprefix("#")
     found = (
         Q(entrant__in=entrants.filter(name__icontains=text).values("pk"))
-        | Q(user__username__iexact=text)
+        | Q(user__in=User.objects.filter(username__iexact=text).values("pk"))
         | Q(filename__icontains=text)
-        | Q(comment__icontains=text)
     )
     if len(text) >= 8:
         found |= Q(sha256__startswith=text.lower())

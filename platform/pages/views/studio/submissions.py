@@ -90,12 +90,13 @@ def bulk_work(request: HttpRequest, slug: str, work_id: int) -> HttpResponseBase
             return redirect("bulk_work", slug=slug, work_id=work.pk)
         except Refused as problem:
             refused = problem
+    is_preview = work.state == BulkWork.State.PREVIEWED
     context = studio.context(
         shown,
         "submissions",
         work=work,
-        preview=begin.preview(shown.now) if work.state == BulkWork.State.PREVIEWED else None,
-        touched=bulk.outlook(work).touched if work.state == BulkWork.State.PREVIEWED else 0,
+        preview=begin.preview(shown.now) if is_preview else None,
+        touched=begin.seen.touched if is_preview else 0,
         refused=refused,
         why=begin.why,
     )
