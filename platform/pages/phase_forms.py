@@ -1,7 +1,7 @@
 """The forms of rounds, phases and their datasets in the studio."""
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from competitions.fields import SizeField
 from competitions.models import Competition, Phase, Round, Task
 from competitions.presets import PRESETS, in_words
 from competitions.protocol_check import beside
-from datasets.models import Metric
+from datasets.models import Dataset, Metric
 from pages.zones import LocalMoment, names
 
 Kind = Phase.Kind
@@ -101,7 +101,7 @@ GROUPS = (
 )
 
 
-class PhaseForm(forms.ModelForm):
+class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
     """Everything of a phase that organizers set. Rules of the protocol are told at the field they are about."""
 
     kind = forms.ChoiceField(choices=KINDS, widget=forms.RadioSelect)
@@ -129,8 +129,17 @@ class PhaseForm(forms.ModelForm):
         fields = tuple(LABELS)
         widgets = {"description": forms.Textarea(attrs={"rows": 4})}
 
-    def __init__(self, *args: Any, competition: Competition, by: User, now: dt.datetime, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        instance: Phase | None = None,
+        initial: dict[str, Any] | None = None,
+        competition: Competition,
+        by: User,
+        now: dt.datetime,
+    ) -> None:
+        super().__init__(data, instance=instance, initial=initial, label_suffix="")
         self.competition, self.now = competition, now
         self.submissions = 0
         self.shown_opens, self.shown_closes = self.instance.opens_at, self.instance.closes_at
@@ -167,7 +176,7 @@ class PhaseForm(forms.ModelForm):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = list(choices)
-        field.widget.choices = field.choices  # type: ignore[attr-defined]
+        field.widget.choices = field.choices
 
     def clean_round(self) -> Round:
         """The round itself; a new one is not saved yet."""
@@ -279,9 +288,9 @@ class DatesForm(forms.Form):
     opens_at = LocalMoment(label="Opens")
     closes_at = LocalMoment(label="Closes", required=False)
 
-    def __init__(self, *args: Any, phase: Phase, may_move: bool, **options: Any) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, phase: Phase, may_move: bool) -> None:
         shown = {"opens_at": phase.opens_at, "closes_at": phase.closes_at}
-        super().__init__(*args, prefix=f"phase-{phase.pk}", initial=shown, label_suffix="", **options)
+        super().__init__(data, prefix=f"phase-{phase.pk}", initial=shown, label_suffix="")
         self.phase = phase
         for name, field in self.fields.items():
             field.disabled = not may_move
@@ -295,7 +304,7 @@ class DatesForm(forms.Form):
         return opens, closes
 
 
-class RoundForm(forms.ModelForm):
+class RoundForm(forms.ModelForm):  # type: ignore[type-arg]
     """Number and name of a round."""
 
     class Meta:
@@ -303,8 +312,14 @@ class RoundForm(forms.ModelForm):
         fields = ("number", "name")
         help_texts = {"number": "0 for the preparation, then 1, 2, 3 …", "name": "Such as Novice."}
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        instance: Round,
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, instance=instance, initial=initial, label_suffix="")
 
     def clean_number(self) -> int:
         """It must be free in the competition."""
@@ -321,8 +336,8 @@ class FillForm(forms.Form):
     blueprint = forms.ChoiceField(label="Template", widget=forms.RadioSelect)
     start = LocalMoment(label="The first phase opens")
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(self, data: Mapping[str, Any] | None = None, *, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial=initial, label_suffix="")
         field = self.fields["blueprint"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(one.name, _described(one.name)) for one in BLUEPRINTS.values()]
@@ -340,8 +355,8 @@ class ZoneForm(forms.Form):
 
     time_zone = forms.ChoiceField(label="Time zone", required=False)
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(self, data: Mapping[str, Any] | None = None, *, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial=initial, label_suffix="")
         field = self.fields["time_zone"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "As my browser says"), *((name, name) for name in names())]
@@ -356,14 +371,14 @@ class TaskForm(forms.Form):
     wall_seconds = forms.FloatField(label="Seconds", min_value=1, required=False)
     is_removed = forms.BooleanField(label="Take out", required=False)
 
-    def __init__(self, *args: Any, task: Task, is_bound_by_runs: bool, **options: Any) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, task: Task, is_bound_by_runs: bool) -> None:
         shown = {
             "order": task.order + 1,
             "alias": task.alias,
             "metric": task.metric,
             "wall_seconds": task.wall_seconds,
         }
-        super().__init__(*args, prefix=f"task-{task.pk}", initial=shown, label_suffix="", **options)
+        super().__init__(data, prefix=f"task-{task.pk}", initial=shown, label_suffix="")
         self.task = task
         metric = self.fields["metric"]
         assert isinstance(metric, forms.ChoiceField)
@@ -381,14 +396,21 @@ class TaskForm(forms.Form):
 class AddTasksForm(forms.Form):
     """Which datasets go into which phases."""
 
-    datasets = forms.ModelMultipleChoiceField(queryset=None, widget=forms.CheckboxSelectMultiple)
-    phases = forms.ModelMultipleChoiceField(queryset=None, widget=forms.CheckboxSelectMultiple)
+    datasets = forms.ModelMultipleChoiceField(Dataset.objects.none(), widget=forms.CheckboxSelectMultiple)
+    phases = forms.ModelMultipleChoiceField(Phase.objects.none(), widget=forms.CheckboxSelectMultiple)
     metric = forms.ChoiceField(
         required=False, choices=[("", "Each dataset's own"), *Metric.choices], label="Metric"
     )
 
-    def __init__(self, *args: Any, competition: Competition, by: User, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        initial: dict[str, Any] | None = None,
+        competition: Competition,
+        by: User,
+    ) -> None:
+        super().__init__(data, initial=initial, label_suffix="")
         for name, found in (("datasets", policy.usable_datasets(by)), ("phases", competition.phases())):
             field = self.fields[name]
             assert isinstance(field, forms.ModelMultipleChoiceField)

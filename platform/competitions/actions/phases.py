@@ -11,7 +11,7 @@ from django.db.models import Max
 from accounts.refusals import Refused
 from competitions import guards, policy
 from competitions.actions import wording
-from competitions.actions.base import Preview
+from competitions.actions.base import Changed, Preview
 from competitions.actions.create import blueprint_named, make_phases
 from competitions.actions.dates import told
 from competitions.actions.queue import OfCompetition
@@ -272,13 +272,13 @@ class MoveDates(OfCompetition):
         for before, after in pairs:
             for name, message in guards.moved_dates(before, after, now).items():
                 found.append(ProtocolProblem(after.title, message, "", field=name))
-        after = [phase for _, phase in pairs]
+        phases = [phase for _, phase in pairs]
         given = Extension.objects.filter(phase__round__competition=self.contest)
-        refusals = [one for one in [*check_competition(after), *extra_time(after, given)] if not one.is_warning]
+        refusals = [one for one in [*check_competition(phases), *extra_time(phases, given)] if not one.is_warning]
         known = {str(one) for one in check_competition([phase for phase, _ in pairs])}
         found += [one for one in refusals if str(one) not in known]
-        by_title = {phase.title: phase for phase in after}
-        return [(by_title.get(one.place, after[0]), one) for one in found]
+        by_title = {phase.title: phase for phase in phases}
+        return [(by_title.get(one.place, phases[0]), one) for one in found]
 
     def check(self, now: dt.datetime) -> None:
         """All of them must belong here, something must move, and the protocol must hold."""
@@ -308,9 +308,9 @@ class MoveDates(OfCompetition):
 
     def _told(
         self, pairs: Sequence[tuple[Phase, Phase]], moment: Callable[[dt.datetime], str] = told
-    ) -> list[wording.Changed]:
+    ) -> list[Changed]:
         return [
-            wording.Changed(f"{before.title}: {one.label.lower()}", one.old, one.new)
+            Changed(f"{before.title}: {one.label.lower()}", one.old, one.new)
             for before, after in pairs
             for one in wording.changes(before, after, DATES, moment=moment)
         ]

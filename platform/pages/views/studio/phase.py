@@ -1,5 +1,8 @@
 """One phase in the studio: added, edited, moved, removed; its datasets; datasets for several phases at once."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -82,7 +85,7 @@ def _tasks(phase: Phase) -> list[Task]:
     return tasks
 
 
-def _task_forms(phase: Phase, tasks: list[Task], data: object = None) -> list[TaskForm]:
+def _task_forms(phase: Phase, tasks: list[Task], data: Mapping[str, Any] | None = None) -> list[TaskForm]:
     ran = set(phase.tasks.filter(runs__isnull=False).values_list("pk", flat=True))
     return [TaskForm(data, task=task, is_bound_by_runs=task.pk in ran) for task in tasks]
 
@@ -95,7 +98,7 @@ def _task_forms(phase: Phase, tasks: list[Task], data: object = None) -> list[Ta
 def add_phase(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A new phase; `kind` and `after` in the address say what it begins with."""
     shown = editors_frame(request, slug)
-    options = {"competition": shown.competition, "by": person(request), "now": shown.now}
+    options: dict[str, Any] = {"competition": shown.competition, "by": person(request), "now": shown.now}
     if request.method != "POST":
         wanted = request.GET.get("kind", "")
         kind = wanted if wanted in Phase.Kind.values else Phase.Kind.TWEAKATHON
@@ -128,7 +131,7 @@ def edit_phase(request: HttpRequest, slug: str, phase_id: int) -> HttpResponseBa
     """Every field of a phase, its datasets, and what organizers may do with it now."""
     shown = editors_frame(request, slug)
     phase = _phase(shown, phase_id)
-    options = {"competition": shown.competition, "by": person(request), "now": shown.now}
+    options: dict[str, Any] = {"competition": shown.competition, "by": person(request), "now": shown.now}
     if request.method != "POST":
         return _page(request, shown, PhaseForm(instance=phase, **options), phase=phase)
     seen = request.POST.get("seen", "")
@@ -266,7 +269,7 @@ def _described(dataset: Dataset, is_chosen: bool) -> dict[str, object]:
 def add_tasks(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Datasets of the library into phases, several into several at once."""
     shown = editors_frame(request, slug)
-    options = {"competition": shown.competition, "by": person(request)}
+    options: dict[str, Any] = {"competition": shown.competition, "by": person(request)}
     if request.method != "POST":
         with_some = set(Task.objects.filter(phase__in=shown.phases).values_list("phase", flat=True))
         wanted = request.GET.get("phase")
