@@ -9,7 +9,7 @@ from datasets.actions import import_dataset
 from datasets.models import Dataset
 from datasets.uploads import bell, receiving, work
 from datasets.uploads.models import Upload
-from tests.browser.test_pages import POOR_CONTRAST
+from tests.browser import axe
 from tests.platform import factories as make
 from tests.platform.datasets.test_import import small
 from tests.platform.pages.test_dataset_uploads import TABLE
@@ -114,4 +114,4 @@ def test_the_pages_fit_a_phone_and_have_enough_contrast_in_both_schemes(olga, op
         for place in places:
             page.goto(place)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, place
-            assert page.evaluate(POOR_CONTRAST) == [], place
+            assert axe.complaints(page, axe.CONTRAST) == [], place

@@ -1,4 +1,4 @@
-"""The pages in a real Chromium: no foreign host, no complaint, no overflow, readable, alive."""
+"""The pages in a real Chromium: no foreign host, no complaint, alive."""
 
 import datetime as dt
 import re
@@ -36,79 +36,6 @@ def contest(live_server):
     board.refresh_now(phase)
     made.live = make.submission(phase, make.user("alice"))
     return made
-
-
-ENDINGS = ("", "phases/", "datasets/", "evaluation/", "rules/", "submissions/", "leaderboard/")
-
-
-def addresses(contest):
-    yield from ("/", "/competitions/", "/accounts/email/")
-    yield from (contest.get_absolute_url() + ending for ending in ENDINGS)
-    yield contest.live.get_absolute_url()
-
-
-def test_every_page_stays_on_its_host_and_fits_a_phone(contest, open_page):
-    page = open_page(make.user("alice"), viewport={"width": 360, "height": 740})
-    for address in addresses(contest):
-        page.goto(address)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= 360, f"{address} is {width} px wide"
-
-
-def test_organizers_and_visitors_pages_fit_a_phone_too(contest, open_page):
-    page = open_page(make.user("olga"), viewport={"width": 360, "height": 740})
-    for address in (contest.get_absolute_url() + "manage/", contest.live.get_absolute_url()):
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    visitor = open_page(viewport={"width": 360, "height": 740})
-    for address in ("/", "/accounts/signup/", "/accounts/login/", "/accounts/password/reset/"):
-        visitor.goto(address)
-        assert visitor.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-POOR_CONTRAST = """() => {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 1;
-  const pen = canvas.getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    pen.clearRect(0, 0, 1, 1);
-    pen.fillStyle = colour;
-    pen.fillRect(0, 0, 1, 1);
-    return Array.from(pen.getImageData(0, 0, 1, 1).data);
-  };
-  const luminance = ([r, g, b]) => {
-    const part = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  };
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = rgba(getComputedStyle(at).backgroundColor);
-      if (colour[3] > 250) return colour;
-    }
-    return [255, 255, 255, 255];
-  };
-  const poor = [];
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const element = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || !element.checkVisibility() || element.closest("svg, .sr")) continue;
-    const style = getComputedStyle(element);
-    const pair = [luminance(rgba(style.color)), luminance(ground(element))].sort((a, b) => b - a);
-    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
-    const size = parseFloat(style.fontSize);
-    const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
-    if (ratio < (large ? 3 : 4.5)) poor.push(`${texts.currentNode.data.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
-  }
-  return poor;
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast_in_both_schemes(contest, open_page, scheme):
-    page = open_page(make.user("olga"), color_scheme=scheme, reduced_motion="reduce")
-    for address in (*addresses(contest), contest.get_absolute_url() + "manage/"):
-        page.goto(address)
-        assert page.evaluate(POOR_CONTRAST) == [], address
 
 
 def test_the_choice_of_colours_stays(contest, open_page):
