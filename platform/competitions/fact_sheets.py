@@ -57,10 +57,10 @@ def misfit(question: Question, value: object) -> str:
     if question.kind == Question.Kind.NUMBER:
         return _number_misfit(question, value)
     if question.kind == Question.Kind.CHOICES:
-        is_list = isinstance(value, list) and bool(value)
-        return (
-            "" if is_list and set(value) <= set(question.choices) else "Choose among the answers that are offered."
-        )
+        chosen: list[object] = value if isinstance(value, list) else []
+        if chosen and all(choice in question.choices for choice in chosen):
+            return ""
+        return "Choose among the answers that are offered."
     if not isinstance(value, str):
         return "This has to be a text."
     if question.kind == Question.Kind.CHOICE:
