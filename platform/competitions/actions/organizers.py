@@ -8,6 +8,7 @@ from accounts.models import User
 from accounts.refusals import Refused
 from competitions import policy
 from competitions.actions.base import Preview
+from competitions.actions.participants import called
 from competitions.actions.people import held_a_role
 from competitions.actions.queue import OfCompetition
 from competitions.models import Organizer
@@ -77,7 +78,7 @@ class GiveRole(OfRole):
     def preview(self, now: dt.datetime) -> Preview:
         """What the person may do then, and that they are not ranked any more."""
         who = self.person.display_name
-        sentences = [f"{who} becomes {self._role()}: {MAY[Role(self.role)]}."]
+        sentences = [f"{who} becomes {self._plain_role()}, who {MAY[Role(self.role)]}."]
         if self._sees_hidden():
             sentences.append("They see the names of hidden datasets, unreleased scores and logs of hidden phases.")
         if self.person.is_superuser or held_a_role(self.contest, self.person):
@@ -98,12 +99,13 @@ class GiveRole(OfRole):
             defaults={"role": self.role, "sees_hidden": self._sees_hidden()},
         )
         before = f", was {was.role}" if was else ""
-        return f"{self.person.display_name} ({self.person.get_username()}) became {self._role()}{before}."
+        return f"{called(self.person)} became {self._role()}{before}."
+
+    def _plain_role(self) -> str:
+        return f"{'a' if self.role == Role.REVIEWER else 'an'} {self.role}"
 
     def _role(self) -> str:
-        with_sight = " who sees what is hidden" if self._sees_hidden() else ""
-        article = "an" if self.role in (Role.OWNER, Role.EDITOR) else "a"
-        return f"{article} {self.role}{with_sight}"
+        return self._plain_role() + (" who sees what is hidden" if self._sees_hidden() else "")
 
     def details(self) -> dict[str, Any]:
         """Who got which role."""
@@ -142,4 +144,4 @@ class TakeRole(OfRole):
         held = self.held()
         was = held.role if held else ""
         self.contest.organizers.filter(user=self.person).delete()
-        return f"{self.person.display_name} ({self.person.get_username()}) is no {was} any more."
+        return f"{called(self.person)} is no {was} any more."

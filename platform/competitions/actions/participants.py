@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Q, QuerySet
 
+from accounts.models import User
 from accounts.refusals import Refused
 from competitions import telling
 from competitions.actions.base import Preview
@@ -23,9 +24,15 @@ def counted(many: int, one: str, more: str = "") -> str:
     return f"{many:,} {one if many == 1 else more or one + 's'}"
 
 
+def called(person: User) -> str:
+    """A person's name as the log keeps it, with the user name where it is another."""
+    name, username = person.display_name, person.get_username()
+    return name if name == username else f"{name} ({username})"
+
+
 def named(people: QuerySet[Participant]) -> str:
     """The first names of a selection, and how many more there are; at most two queries."""
-    first = [one.user.display_name for one in people.select_related("user").order_by("pk")[: NAMED + 1]]
+    first = [called(one.user) for one in people.select_related("user").order_by("pk")[: NAMED + 1]]
     if len(first) <= NAMED:
         return " and ".join([", ".join(first[:-1]), first[-1]]) if len(first) > 1 else "".join(first)
     return f"{', '.join(first[:NAMED])} and {people.count() - NAMED:,} more"
