@@ -188,6 +188,15 @@ def test_a_draft_does_not_exist_but_for_its_organizers(db, kit, caplog):
             )
 
 
+def test_a_private_competition_does_not_exist_for_strangers(db, kit, caplog):
+    caplog.set_level(logging.CRITICAL, "django.request")
+    world = mid_series.build()
+    type(world.contest).objects.update(visibility="private")
+    stranger = browsers(world)["stranger"]
+    for name in OF_DRAFT:
+        assert ask(stranger, "GET", address(name, world)).status_code in (404, 405), name
+
+
 def test_a_submission_is_found_in_its_own_contest_only(db):
     world = mid_series.build()
     submission = world.submissions["participant in Practice"]

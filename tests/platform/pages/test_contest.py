@@ -6,7 +6,9 @@ import io
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
 from competitions.models import AuditEntry, Competition, Organizer, Page
@@ -115,6 +117,20 @@ def test_organizers_find_their_drafts_in_the_list_and_nobody_else_does(olga, con
     assert f'href="{url()}"' in page
     for client in (Client(), client_of(make.user("charlie"))):
         assert "The contest" not in text(client.get("/competitions/"))
+
+
+def test_the_list_costs_as_many_queries_however_long_it_is(olga, contest):
+    def asked():
+        with CaptureQueriesContext(connection) as queries:
+            assert olga.get("/competitions/").status_code == 200
+        return len(queries)
+
+    make.phase(contest)
+    before = asked()
+    for number in range(5):
+        make.phase(make.competition(f"another-{number}", make.user("felix"), state="published"))
+        make.phase(make.competition(f"own-{number}", contest.created_by, state="draft"))
+    assert asked() == before
 
 
 def test_a_private_competition_and_all_below_it_is_not_there_for_others(olga, contest):
