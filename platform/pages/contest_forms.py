@@ -14,7 +14,7 @@ from competitions.actions.settings import FIELDS, is_settled
 from competitions.blueprints import BLANK, BLUEPRINTS, Blueprint
 from competitions.models import Competition, Page
 from competitions.models.contest import RESERVED_SLUGS
-from pages.zones import LocalMoment
+from pages.zones import LocalMoment, OwnZone, names
 
 if TYPE_CHECKING:
     OfCompetition = forms.ModelForm[Competition]
@@ -61,14 +61,23 @@ class NewCompetition(forms.Form):
         help_text="A template sets rounds, phases, budgets and rules. All of it can be changed.",
     )
     starts_at = LocalMoment(label="First phase opens", required=False)
+    time_zone = forms.ChoiceField(
+        label="in the time zone",
+        required=False,
+        help_text="It is kept with your account, and is where your times are typed from now on.",
+    )
     slug = Address()
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, zone: OwnZone, **options: Any) -> None:
         options.setdefault("label_suffix", "")
         super().__init__(*args, **options)
-        field = self.fields["template"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, described(one)) for name, one in TEMPLATES.items()]
+        for name, choices in (
+            ("template", [(name, described(one)) for name, one in TEMPLATES.items()]),
+            ("time_zone", [("", f"{zone.name}, {zone.source}"), *((name, name) for name in names())]),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = choices
         self.initial.setdefault("template", next(iter(TEMPLATES)))
         self.initial.setdefault("starts_at", next_midnight())
 

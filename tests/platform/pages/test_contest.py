@@ -83,9 +83,18 @@ def test_the_start_is_typed_in_the_persons_own_time_zone(maker):
     olga = make.user("olga")
     olga.time_zone = "Asia/Tokyo"
     olga.save()
-    assert "Times are typed in Asia/Tokyo" in text(maker.get("/competitions/new/"))
+    assert "Asia/Tokyo, as you chose" in text(maker.get("/competitions/new/"))
     maker.post("/competitions/new/", {"title": "T", "template": "single", "starts_at": "2031-03-01T09:00"})
     assert Competition.objects.get().phases()[0].opens_at == dt.datetime(2031, 3, 1, 0, 0, tzinfo=dt.UTC)
+
+
+def test_a_time_zone_that_is_chosen_with_the_start_is_kept_for_the_person(maker):
+    sent = {"title": "T", "template": "single", "starts_at": "2031-03-01T09:00", "time_zone": "Asia/Tokyo"}
+    maker.post("/competitions/new/", sent)
+    assert Competition.objects.get().phases()[0].opens_at == dt.datetime(2031, 3, 1, 0, 0, tzinfo=dt.UTC)
+    assert make.user("olga").time_zone == "Asia/Tokyo"
+    answer = maker.post("/competitions/new/", {**sent, "title": "U", "time_zone": "Mars/Olympus"})
+    assert answer.status_code == 400
 
 
 def test_two_competitions_of_one_title_get_two_addresses(maker):

@@ -15,7 +15,7 @@
     });
   });
 
-  let isUnsaved = false;
+  let isUnsaved = "unsaved" in form.dataset; // it was shown again, with what was typed
   form.addEventListener("input", () => { isUnsaved = true; });
   form.addEventListener("submit", () => { isUnsaved = false; });
   window.addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
