@@ -130,8 +130,11 @@ def missing(entrant: Entrant | None, questions: Iterable[Question]) -> list[Ques
 
 
 def owes(entrant: Entrant) -> bool:
-    """Whether a required question of the competition has no answer of the entrant; baselines owe none."""
-    if entrant.is_baseline:
+    """Whether a required question of the competition has no answer of the entrant.
+
+    Baselines owe none, nor does anybody in a rehearsal, whose entrants cannot answer.
+    """
+    if entrant.is_baseline or entrant.competition.rehearses_id is not None:
         return False
     required = Question.objects.filter(competition=entrant.competition_id, is_required=True)
     return required.exclude(answers__entrant=entrant).exists() if entrant.pk else required.exists()
@@ -141,8 +144,8 @@ def owing(competition: Competition) -> QuerySet[Entrant]:
     """The entrants that owe an answer as the questions are now."""
     required = competition.questions.filter(is_required=True).count()
     answered = Count("answers", filter=Q(answers__question__is_required=True))
-    of_contest = competition.entrants.filter(is_baseline=False).annotate(answered=answered)
-    return of_contest.filter(answered__lt=required)
+    of_contest = competition.entrants.filter(is_baseline=False, competition__rehearses=None)
+    return of_contest.annotate(answered=answered).filter(answered__lt=required)
 
 
 def refresh_owing(competition: Competition) -> int:

@@ -51,11 +51,11 @@ def accept(team: Team, into: Team, *, by: User) -> Team:
         teams.check_is_captain(team, by, "answers for it")
         if not TeamMerge.objects.filter(into=into, team=team).exists():
             raise Refused(f"{into.name} does not ask {team.name} to merge any more.", status=409)
-        hold(competition)
         ids = (into.entrant.pk, team.entrant.pk)
-        # In the order of their ids, as an upload and another merge would take them.
+        # In the order of their ids, and before runs, as uploads, hand-overs and another merge take them.
         rows = Entrant.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
         locked = {one.pk: one for one in rows}
+        hold(competition)
         check(into, team, now)
         staying, going = locked[ids[0]], locked[ids[1]]
         text = f"{team.name} went into {into.name}."

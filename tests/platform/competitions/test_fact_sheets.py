@@ -198,3 +198,12 @@ def test_questions_are_moved(contest):
 def test_only_editors_change_questions(contest, alice):
     question = asked(contest)
     assert "Only organizers" in refusal(RemoveQuestion(by=alice, question=question).execute)
+
+
+def test_nobody_owes_an_answer_in_a_rehearsal(contest):
+    rehearsal = make.competition(rehearses=contest)
+    question = asked(rehearsal, is_required=True)
+    entrant = make.entrant(rehearsal, make.user("simulated"))
+    assert entrant.is_ranked
+    EditQuestion(by=rehearsal.created_by, question=question).execute()
+    assert Entrant.objects.get().is_ranked

@@ -260,3 +260,27 @@ def test_two_merges_and_a_leave_at_once_leave_everybody_in_one_team_at_most(cont
     kept = Team.objects.get()
     assert set(kept.members.values_list("user__username", flat=True)) >= {"alice", "bob"}
     assert Entrant.objects.filter(team__isnull=False).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_open_a_link_at_once_do_not_both_get_the_last_place(contest):
+    team = team_of(contest, "alice", "bob")
+    secret = teams.make_link(team, by=make.user("alice"))
+    for name in ("carol", "dora"):
+        make.participant(contest, make.user(name))
+    answers = at_once(
+        [lambda name=name: teams.join_by_link(contest, secret, make.user(name)) for name in ("carol", "dora")]
+    )
+    assert sorted(isinstance(answer, Refused) for answer in answers) == [False, True]
+    assert team.members.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_who_accepts_and_founds_at_once_is_in_one_team(contest):
+    team = team_of(contest, "alice")
+    bob = make.user("bob")
+    make.participant(contest, bob)
+    teams.invite(team, bob, by=make.user("alice"))
+    at_once([lambda: teams.accept(team, bob), lambda: teams.create(contest, bob, "Another")])
+    assert bob.team_places.exclude(state="invited").count() == 1
+    assert Entrant.objects.filter(competition=contest, user=bob).count() == 0
