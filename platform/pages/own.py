@@ -12,7 +12,7 @@ from leaderboards.models import LeaderboardRow
 from pages.curve_plot import Plot, draw
 from submissions.curves import curves
 from submissions.dispatch import queue_positions
-from submissions.models import Attempt, Run, RunState, Submission
+from submissions.models import Attempt, Prediction, Run, RunState, Submission
 from submissions.public import RunView, run_view, submission_state
 from submissions.standing import standing_submission
 
@@ -25,14 +25,17 @@ RUNS = (
 
 @dataclass(frozen=True)
 class ShownRun:
-    """One run: its public view, its place in the queue, its clock, and what could be done better."""
+    """One run: its public view, its place in the queue, its clock, and what could be done better.
+
+    `inside` is what only organizers see, None for everybody else.
+    """
 
     run: Run
     view: RunView
     position: int | None
     elapsed: float | None
     advice: str
-    attempts: list[Attempt]
+    inside: "Inside | None"
     plot: Plot | None
 
     @property
@@ -43,6 +46,14 @@ class ShownRun:
                 "finished, stopped: memory" if self.view.reason == "out_of_memory" else "finished, stopped: time"
             )
         return self.view.state_label
+
+
+@dataclass(frozen=True)
+class Inside:
+    """How a run went, for organizers: every attempt with its worker, and every file that was collected."""
+
+    attempts: list[Attempt]
+    files: list[Prediction]
 
 
 @dataclass(frozen=True)
@@ -111,10 +122,7 @@ def shown_runs(
     [views] = _views([submission], sees_hidden, now)
     positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
     drawn = curves([run for run, _ in views], sees_hidden=sees_hidden, now=now)
-    attempts: dict[int, list[Attempt]] = {}
-    if sees_attempts:
-        for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
-            attempts.setdefault(attempt.run_id, []).append(attempt)
+    inside = _inside(submission, [run for run, _ in views]) if sees_attempts else {}
     return [
         ShownRun(
             run,
@@ -122,11 +130,21 @@ def shown_runs(
             positions.get(run.pk),
             _elapsed(run, view, now) if may_see_log else view.wall_seconds,
             advice(view, submission.phase) if may_see_log else "",
-            attempts.get(run.pk, []),
+            inside.get(run.pk),
             draw(drawn.get(run.pk, [])),
         )
         for run, view in views
     ]
+
+
+def _inside(submission: Submission, runs: Sequence[Run]) -> dict[int, Inside]:
+    """For each run its attempts and files: two queries."""
+    found = {run.pk: Inside([], []) for run in runs}
+    for attempt in Attempt.objects.filter(run__submission=submission).select_related("worker"):
+        found[attempt.run_id].attempts.append(attempt)
+    for file in Prediction.objects.filter(run__submission=submission).order_by("part", "seconds", "number"):
+        found[file.run_id].files.append(file)
+    return found
 
 
 def _views(

@@ -15,7 +15,7 @@ from submissions.models import Attempt, ReadinessCheck, Run, RunState, Worker
 from submissions.models.readiness import CHECK_AT_WORKER
 from submissions.models.runs import AT_WORKER
 
-PER_PAGE = 50
+PER_PAGE = 20
 MOST_AT_WORK = 200  # runs that are listed; a site has fewer workers
 AT_WORK = (*AT_WORKER, RunState.COLLECTED, RunState.SCORING)
 OF_RUN = (

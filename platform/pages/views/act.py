@@ -60,8 +60,8 @@ def act(request: HttpRequest, slug: str, action: str) -> HttpResponseBase:
 
 
 def _back(offer: Offer, slug: str, found: dict[str, Any]) -> str:
-    """Where one came from: the page of the submission, else the section that offers the action."""
-    if found["submission"] is not None:
+    """Where one came from: the section that offers the action, or the page of the submission."""
+    if found["submission"] is not None and offer.back == "manage":
         return reverse("submission", args=[slug, found["submission"].pk])
     return reverse(offer.back, args=[slug])
 

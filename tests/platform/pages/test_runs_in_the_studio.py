@@ -11,7 +11,7 @@ from django.utils import timezone
 from competitions.models import Competition, Phase
 from pages import frame, submission_table
 from submissions import bulk, doorbell, selecting
-from submissions.models import Attempt, BulkWork, Run, RunState, Submission
+from submissions.models import Attempt, BulkWork, Prediction, Run, RunState, Submission
 from submissions.transitions import settle
 from tests.platform import factories as make
 
@@ -249,3 +249,30 @@ def test_the_queue_costs_no_more_queries_for_more_runs(world):
     with CaptureQueriesContext(connection) as more:
         client.get(world.url("manage/queue/"))
     assert len(more) <= len(few)
+
+
+def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_does_not(world):
+    worker, _ = make.worker("machine1")
+    run = world.run
+    Attempt.objects.create(
+        run=run, number=1, worker=worker, secret_hash="x", outcome="lost", note="Its disk was full."
+    )
+    Prediction.objects.create(
+        run=run, part="valid", name="set_valid.predict", sha256="ab" * 32, size=9, counts=True
+    )
+    address = world.submission.get_absolute_url()
+    page = " ".join(world.client("organizer").get(address).content.decode().split())
+    for told in (
+        "1 attempt, 1 file",
+        "machine1",
+        "Its disk was full.",
+        "set_valid.predict",
+        "abababababababab",
+        "Seed",
+    ):
+        assert told in page
+    own = world.client("participant").get(address).content.decode()
+    assert "machine1" not in own
+    assert "For organizers" not in own
+    Phase.objects.filter(pk=world.phase.pk).update(kind=Phase.Kind.FINAL)
+    assert "machine1" not in world.client("reviewer").get(address).content.decode()
