@@ -98,9 +98,8 @@ def test_an_organizer_follows_the_mails_until_all_are_sent(contest, olga):
     part = text(olga.get(where, headers={"HX-Request": "true"}))
     assert "1 of 2 sent" in part
     assert "<html" not in part
-    Delivery.objects.filter(user__username="bob").update(
-        state="failed", problem="The mail server refused it (550)."
-    )
+    bob = Delivery.objects.filter(user__username="bob")
+    bob.update(state="failed", problem="The mail server refused it (550).")
     page = text(olga.get(where))
     assert "hx-trigger" not in page
     assert "refused it (550)" in page
