@@ -25,7 +25,7 @@ TAIL = (
 )  # fmt: skip
 
 
-class _Echo:
+class Echo:
     """A file that gives back what is written, for the csv module."""
 
     def write(self, text: str) -> str:
@@ -58,7 +58,7 @@ def _rows(look: Look) -> Iterator[LeaderboardRow]:
 
 def as_csv(look: Look, datasets: Sequence[str]) -> Iterator[str]:
     """Lines of CSV: the names of the columns, then a line for each entrant and part."""
-    writer = csv.writer(_Echo())
+    writer = csv.writer(Echo())
     per_task = [spreadsheet_text(f"{name} {what}") for name in datasets for what in PER_TASK]
     yield writer.writerow([*HEAD, *per_task, *TAIL])
     told = " ".join(rules.sentences(look.phase))
@@ -154,7 +154,7 @@ def _json_row(look: Look, row: LeaderboardRow, datasets: Sequence[dict[str, Any]
 
 def series_as_csv(phases: Sequence[str], places: Iterable[SeriesPlace], names: dict[int, str]) -> Iterator[str]:
     """The board of a round or of the series: a line for each entrant, place and means of each phase."""
-    writer = csv.writer(_Echo())
+    writer = csv.writer(Echo())
     per_phase = [f"{title} {what}" for title in phases for what in ("place", "mean rank", "mean score")]
     head = ["place", "entrant", "mean place", "mean score", "phases"]
     yield writer.writerow([*head, *map(spreadsheet_text, per_phase)])

@@ -5,19 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 
+from leaderboards.export import Echo
 from pages.answers import as_stranger_file
-
-
-class _Echo:
-    """A file that gives back what is written, for the csv module."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def as_csv(rows: Iterable[Sequence[object]], name: str) -> HttpResponseBase:
     """Rows as CSV, sent line after line. Whoever makes them guards their texts with `spreadsheet_text`."""
-    writer = csv.writer(_Echo())
+    writer = csv.writer(Echo())
     return attachment((writer.writerow(row) for row in rows), name, "text/csv; charset=utf-8")
 
 
