@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +19,10 @@ from datasets.models import Dataset
 from operations import demo_texts as texts
 from operations.demo_data import BLIND_DATASETS, DEMO_DATASETS, build_demo_datasets, build_results_entry
 from operations.demo_series import TWEAKATHON_0, TWEAKATHON_1, DemoSeries, make_phases
-from operations.parts import ROOT
 from submissions.actions import submit
 from submissions.models import RunState, Submission
 from submissions.models.submission import quota_left
+from submissions.sample_code import LINEAR, SEARCH, sample_archive
 
 PEOPLE = ("organizer", "participant", "admin")
 ENTRANTS = ("participant", "linear", "neighbours")
@@ -153,8 +152,8 @@ class Demo:
         Returns the submission of each entrant that the demo waits for.
         """
         archives = {
-            "participant": lambda: packed(ROOT / "starting_kit/sample_code_submission", self.scratch),
-            "linear": lambda: packed(ROOT / "starting_kit/sample_linear_submission", self.scratch),
+            "participant": lambda: sample_archive(SEARCH, self.scratch),
+            "linear": lambda: sample_archive(LINEAR, self.scratch),
             "neighbours": lambda: build_results_entry(
                 self.folders(phase.round.number), self.scratch / "neighbours.zip"
             ),
@@ -206,16 +205,6 @@ def standing_entry(phase: Phase, user: User) -> Submission | None:
 def may_submit_again(phase: Phase, kept: Submission) -> bool:
     """Whether another submission makes sense: nothing runs, and the day's quota is not used up."""
     return not kept.is_active and quota_left(phase, kept.entrant, timezone.now()) != 0
-
-
-def packed(folder: Path, scratch: Path) -> Path:
-    """Zip a submission's folder, without what Python left in it; returns the zip."""
-    archive = scratch / f"{folder.name}.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                file.write(path, path.relative_to(folder))
-    return archive
 
 
 def scratch_folder(home: Path) -> "tempfile.TemporaryDirectory[str]":

@@ -105,6 +105,9 @@ class AdvanceRehearsal(Action):
     def change(self, now: dt.datetime) -> str:
         """Move the clock alone; what is due follows in `execute`."""
         self._set(self.to)
+        return self._told()
+
+    def _told(self) -> str:
         return f"The clock was moved on to {self.to:%d %B %Y %H:%M} UTC."
 
     def execute(self) -> str:
@@ -116,10 +119,10 @@ class AdvanceRehearsal(Action):
             self._stop_at(stop)
         if self.to > clock.now(self.rehearsal):
             text = super().execute()
+            catch_up(self.rehearsal)
         else:
-            text = f"The clock was moved on to {self.to:%d %B %Y %H:%M} UTC."
+            text = self._told()
             record(self.rehearsal, by=self.by, action=self.name, text=text, at=clock.now(self.rehearsal))
-        catch_up(self.rehearsal)
         return text
 
     def _on_the_way(self, now: dt.datetime) -> Iterator[Stop]:

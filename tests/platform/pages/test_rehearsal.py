@@ -15,6 +15,12 @@ from tests.platform.series import series
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def quick_imports(monkeypatch):
+    """The made datasets come in without the baselines of their check, which are tested with datasets."""
+    monkeypatch.setattr("datasets.checks.best_baseline", lambda material: None)
+
+
 @pytest.fixture
 def contest(clock) -> Competition:
     return series(clock.now + dt.timedelta(days=10), datasets=1).contest

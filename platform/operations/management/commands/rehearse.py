@@ -51,6 +51,7 @@ class Command(PodiumCommand):
                 status=409,
                 mend="Start one with ./podium worker, or the whole site with ./podium up.",
             )
+        wanted_phase(competition, options["to"])  # before anything is made
         if rehearsal is None:
             action = StartRehearsal(by=None, contest=competition)
             tell(action.execute())
@@ -86,14 +87,14 @@ def thrown_away(competition: Competition, rehearsal: Competition | None) -> tupl
     return {"ok": True, "sentence": ThrowAwayRehearsal(by=None, contest=rehearsal).execute()}, OK
 
 
-def wanted_phase(rehearsal: Competition, name: str | None) -> Phase | None:
+def wanted_phase(competition: Competition, name: str | None) -> Phase | None:
     """The phase of that number or title; None for none, which means the whole calendar."""
     if name is None:
         return None
-    for phase in rehearsal.phases():
+    for phase in competition.phases():
         if name in (str(phase.number), phase.title):
             return phase
-    raise Refused(f"{rehearsal.title} has no phase {name}.", status=404)
+    raise Refused(f"{competition.title} has no phase {name}.", status=404)
 
 
 def play(rehearsal: Competition, until: Phase | None, *, hands: bool) -> None:
