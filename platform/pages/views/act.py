@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.refusals import Refused
 from competitions.actions.base import Action
-from pages import frame, zones
+from pages import frame, studio, zones
 from pages.answers import refusal_as_json, tells_refusals, wants_json
 from pages.offers.base import Asked, Offer
 from pages.organizer_actions import OFFERS, acted_on, form_for, subject
@@ -46,12 +46,12 @@ def act(request: HttpRequest, slug: str, action: str) -> HttpResponseBase:
     if request.method != "POST":
         context["form"] = form_for(offer, shown.competition, found)
         if context["form"].fields:
-            return render(request, "competitions/action.html", shown.context("manage", **context))
+            return render(request, "competitions/action.html", studio.context(shown, "", **context))
         return _previewed(request, shown, _made(request, shown, offer, found, {}), context)
     form = form_for(offer, shown.competition, found, request.POST)
     context["form"] = form
     if not form.is_valid():
-        return render(request, "competitions/action.html", shown.context("manage", **context), status=400)
+        return render(request, "competitions/action.html", studio.context(shown, "", **context), status=400)
     made = _made(request, shown, offer, found, form.cleaned_data)
     if request.POST.get("confirm") != "yes":
         return _previewed(request, shown, made, context)
@@ -86,8 +86,8 @@ def _previewed(
         if wants_json(request):
             return refusal_as_json(refused)
         context["refused"] = refused
-        page = shown.context("manage", **context)
+        page = studio.context(shown, "", **context)
         return render(request, "competitions/action.html", page, status=refused.status)
     form = context["form"]
     context["answers"] = [(name, request.POST.get(name, "")) for name in form.fields if request.POST.get(name)]
-    return render(request, "competitions/action.html", shown.context("manage", **context))
+    return render(request, "competitions/action.html", studio.context(shown, "", **context))
