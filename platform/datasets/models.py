@@ -121,7 +121,12 @@ class DatasetVersion(models.Model):
     # What is made of its files, or tells about them, and may be made again.
     CHANGEABLE = ("is_held", "card", "findings", "cache_zip", "cache_sha256", "cache_bytes")
 
+    class Layout(models.TextChoices):
+        AUTOML = "automl", "AutoML format"
+        FILES = "files", "any files, which the programs of a competition read"
+
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="versions")
+    layout = models.CharField(max_length=6, choices=Layout.choices, default=Layout.AUTOML)
     number = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     is_held = models.BooleanField(
@@ -129,13 +134,13 @@ class DatasetVersion(models.Model):
     )
 
     name = models.CharField(max_length=80, help_text="The prefix of its files, as prediction files must use.")
-    task_kind = models.CharField(max_length=30, choices=TaskKind.choices)
-    metric = models.CharField(max_length=3, choices=Metric.choices)
+    task_kind = models.CharField(max_length=30, choices=TaskKind.choices, blank=True)
+    metric = models.CharField(max_length=3, choices=Metric.choices, blank=True)
     time_budget = models.FloatField(null=True, blank=True, validators=[MinValueValidator(1)])
-    feat_num = models.PositiveIntegerField()
-    target_num = models.PositiveIntegerField()
+    feat_num = models.PositiveIntegerField(default=0)
+    target_num = models.PositiveIntegerField(default=0)
     label_num = models.PositiveIntegerField(default=0)
-    train_num = models.PositiveIntegerField()
+    train_num = models.PositiveIntegerField(default=0)
     valid_num = models.PositiveIntegerField(default=0)
     test_num = models.PositiveIntegerField(default=0)
     has_valid_solution = models.BooleanField(default=False)
@@ -153,9 +158,9 @@ class DatasetVersion(models.Model):
         default=dict, blank=True, help_text="SHA-256 and bytes of each of its files, by name. Private."
     )
 
-    public_zip = models.FileField(upload_to="datasets/", max_length=200)
-    public_sha256 = models.CharField(max_length=64)
-    public_bytes = models.PositiveBigIntegerField()
+    public_zip = models.FileField(upload_to="datasets/", blank=True, max_length=200)
+    public_sha256 = models.CharField(max_length=64, blank=True)
+    public_bytes = models.PositiveBigIntegerField(default=0)
     cache_zip = models.FileField(
         upload_to="dataset_caches/", blank=True, max_length=200, help_text="The public files as binary arrays."
     )
@@ -163,6 +168,16 @@ class DatasetVersion(models.Model):
     cache_bytes = models.PositiveBigIntegerField(default=0)
     valid_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
     test_solution = models.FileField(storage=solution_storage, upload_to="solutions/", blank=True, max_length=200)
+    reference = models.FileField(
+        storage=solution_storage,
+        upload_to="solutions/",
+        blank=True,
+        max_length=200,
+        help_text="A zip of what only an organizer's scoring program reads. The public zip of the same version is "
+        "the input data; it may be missing.",
+    )
+    reference_sha256 = models.CharField(max_length=64, blank=True)
+    reference_bytes = models.PositiveBigIntegerField(default=0)
     private_info = models.TextField(blank=True)
 
     objects = VersionQuerySet.as_manager()

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from competitions.models import Entrant, Phase
+from competitions.models import ColumnBoard, Entrant, Phase
 from submissions.models import Submission
 
 
@@ -114,3 +114,27 @@ class RankMoment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.phase} at {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class ColumnRow(models.Model):
+    """A submission on a board of columns, kept up to date in the transaction that stores its scores."""
+
+    board = models.ForeignKey(ColumnBoard, models.CASCADE, related_name="rows")
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="column_rows")
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
+    submission = models.ForeignKey(Submission, models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField(default=0)
+    rank = models.PositiveIntegerField(null=True, blank=True, help_text="Empty for who takes no place.")
+    values = models.JSONField(default=dict, help_text="Values by the task's id and the column's key, rounded.")
+    received_at = models.DateTimeField(help_text="Of the submission; breaks ties.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["board", "phase", "submission"], name="one_row_per_submission")
+        ]
+        indexes = [models.Index(fields=["board", "phase", "position"], name="rows_of_columns")]
+
+    def __str__(self) -> str:
+        return f"{self.rank}. {self.entrant}"

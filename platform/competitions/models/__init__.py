@@ -15,13 +15,16 @@ from competitions.models.people import (
     TeamMember,
     TeamMerge,
 )
-from competitions.models.protocol import Extension, Phase, Prize, PrizeClaim, Round, Task
+from competitions.models.programs import Column, ColumnBoard, Program
+from competitions.models.protocol import Extension, Phase, PhaseFile, Prize, PrizeClaim, Round, Task
 from competitions.models.telling import Announcement, Delivery
 
 __all__ = [
     "Announcement",
     "Answer",
     "AuditEntry",
+    "Column",
+    "ColumnBoard",
     "Competition",
     "Deletion",
     "Delivery",
@@ -34,8 +37,10 @@ __all__ = [
     "PageImage",
     "Participant",
     "Phase",
+    "PhaseFile",
     "Prize",
     "PrizeClaim",
+    "Program",
     "Question",
     "Round",
     "Task",

@@ -53,6 +53,16 @@ class Competition(models.Model):
     )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PUBLIC)
     published_at = models.DateTimeField(null=True, blank=True, help_text="When it was first published.")
+    logo = models.ForeignKey("PageImage", models.SET_NULL, null=True, blank=True, related_name="+")
+    reward = models.CharField(max_length=256, blank=True)
+    contact_email = models.EmailField(blank=True)
+    programs_are_public = models.BooleanField(
+        default=False, help_text="Participants may download the organizers' programs."
+    )
+    labels_are_readable = models.BooleanField(
+        default=False,
+        help_text="An owner let participants' code run where labels can be read; the front page says so.",
+    )
     overview = models.TextField(blank=True, help_text="Markdown.")
     evaluation = models.TextField(blank=True, help_text="Markdown, shown above the generated description.")
     rules = models.TextField(blank=True, help_text="Markdown, shown above the generated rules.")

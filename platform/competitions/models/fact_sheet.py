@@ -14,9 +14,11 @@ class Question(models.Model):
         CHOICE = "choice", "one of several choices"
         CHOICES = "choices", "several choices"
         NUMBER = "number", "a number"
+        YES_NO = "yes_no", "yes or no"
 
     competition = models.ForeignKey(Competition, models.CASCADE, related_name="questions")
     order = models.PositiveIntegerField(default=0)
+    key = models.SlugField(max_length=64, blank=True, help_text="Its name in bundles.")
     text = models.CharField(max_length=300)
     help = models.CharField(max_length=300, blank=True)
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.TEXT)
@@ -25,6 +27,8 @@ class Question(models.Model):
     maximum = models.FloatField(null=True, blank=True, help_text="Of a number.")
     unit = models.CharField(max_length=30, blank=True, help_text="Of a number.")
     is_required = models.BooleanField(default=False, help_text="Who has not answered it takes no rank.")
+
+    is_on_board = models.BooleanField(default=False, help_text="Answers are shown beside scores.")
 
     class Meta:
         ordering = ["order", "id"]

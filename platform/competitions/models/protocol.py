@@ -136,6 +136,25 @@ class Phase(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MEMORY)],
         help_text="Empty: all of the worker's.",
     )
+    hidden_columns = models.JSONField(default=list, blank=True, help_text="Keys of columns not shown here.")
+    hides_output = models.BooleanField(
+        default=False, help_text="Entrants see neither logs nor files of their runs, although scores are shown."
+    )
+    hides_scores = models.BooleanField(default=False, help_text="Entrants see no score before the end.")
+    shows_details = models.BooleanField(
+        default=False, help_text="Entrants see the page of details that the scoring program writes of their runs."
+    )
+    scores_failed_ingestion = models.BooleanField(
+        default=False, help_text="The scoring program runs although the ingestion program failed."
+    )
+    fans_out_from = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="fans",
+        help_text="A submission to that phase is at once one to this phase.",
+    )
     image = models.CharField(
         max_length=200,
         blank=True,
@@ -231,6 +250,27 @@ class Phase(models.Model):
         return self.Part.TEST if self.is_released(now) else None
 
 
+class PhaseFile(models.Model):
+    """A file that organizers offer in a phase: public data, or a starting kit of their own."""
+
+    class Kind(models.TextChoices):
+        PUBLIC_DATA = "public_data", "public data"
+        STARTING_KIT = "starting_kit", "starting kit"
+
+    phase = models.ForeignKey(Phase, models.CASCADE, related_name="files")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    name = models.CharField(max_length=120)
+    file = models.FileField(upload_to="phase_files/", max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+
+    class Meta:
+        ordering = ["kind", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Task(models.Model):
     """A dataset inside a phase, with its metric and its budget."""
 
@@ -245,6 +285,18 @@ class Task(models.Model):
     )
     quarantined_at = models.DateTimeField(
         null=True, blank=True, help_text="While set, its runs wait and it takes no part in the ranking."
+    )
+    scoring_program = models.ForeignKey(
+        "competitions.Program", models.PROTECT, null=True, blank=True, related_name="scored_tasks"
+    )
+    ingestion_program = models.ForeignKey(
+        "competitions.Program", models.PROTECT, null=True, blank=True, related_name="fed_tasks"
+    )
+    overlaps = models.BooleanField(
+        default=False, help_text="The ingestion program runs beside the scoring program, not before it."
+    )
+    shows_input = models.BooleanField(
+        default=False, help_text="Participants may download the input data of the organizers' programs."
     )
     quarantine_reason = models.CharField(max_length=300, blank=True)
 

@@ -3,6 +3,7 @@
 from submissions.models.bulk import BulkWork
 from submissions.models.curves import PredictionScore
 from submissions.models.image import BuiltImage
+from submissions.models.programs import ColumnScore, RunFile
 from submissions.models.pulse import Pulse
 from submissions.models.readiness import ReadinessCheck, ReadinessRow
 from submissions.models.runs import Attempt, Prediction, Reason, Run, RunState, Score
@@ -13,6 +14,7 @@ __all__ = [
     "Attempt",
     "BuiltImage",
     "BulkWork",
+    "ColumnScore",
     "Handover",
     "Prediction",
     "PredictionScore",
@@ -21,6 +23,7 @@ __all__ = [
     "ReadinessRow",
     "Reason",
     "Run",
+    "RunFile",
     "RunState",
     "Score",
     "Submission",

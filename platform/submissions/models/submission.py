@@ -71,6 +71,14 @@ class Submission(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     uses_quota = models.BooleanField(default=True)
     disqualified_at = models.DateTimeField(null=True, blank=True)
+    fanned_from = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="fans",
+        help_text="Sent to several phases at once.",
+    )
     is_chosen = models.BooleanField(default=False, help_text="Counts where the phase lets entrants choose.")
     is_kit_code = models.BooleanField(
         default=False, help_text="The starting kit's own code, put in by a command: may run unconfined."
