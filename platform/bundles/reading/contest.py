@@ -7,6 +7,7 @@ for them; every other value is final: times in UTC, quotas and rules in Podium's
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import zipfile
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -70,8 +71,10 @@ class FileSource:
 
     @property
     def is_zip(self) -> bool:
-        """Whether the files are packed already."""
-        return self.path is not None and self.path.is_file() and zipfile.is_zipfile(self.path)
+        """Whether the files are packed already. Tables and arrays that are zips inside (.npz, .xlsx) are not."""
+        if self.path is None or self.path.suffix.lower() not in (".zip", ""):
+            return False
+        return self.path.is_file() and zipfile.is_zipfile(self.path)
 
     def as_zip(self, folder: Path) -> Path:
         """The files as a zip: the bundle's own, or one packed now into `folder`, the same for the same files."""
@@ -79,11 +82,12 @@ class FileSource:
             raise ValueError(f"{self.name} is no file of the bundle.")
         if self.is_zip:
             return self.path
-        packed = folder / f"{self.path.stem if self.path.is_file() else self.path.name}.zip"
-        for number in range(2, 10_000):
-            if not packed.exists():
-                break
-            packed = folder / f"{self.path.name}-{number}.zip"
+        stem = self.path.stem if self.path.is_file() else self.path.name
+        packed = next(
+            free
+            for number in itertools.count(1)
+            if not (free := folder / (f"{stem}.zip" if number == 1 else f"{stem}-{number}.zip")).exists()
+        )
         files = [self.path] if self.path.is_file() else sorted(p for p in self.path.rglob("*") if p.is_file())
         base = self.path.parent if self.path.is_file() else self.path
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
@@ -112,10 +116,10 @@ class ProgramSource(FileSource):
 
 @dataclass(frozen=True, kw_only=True)
 class PageSource:
-    """A page: markdown or HTML, as written but for its links.
+    r"""A page: markdown or HTML, as written but for its links.
 
-    Links to files of the bundle read `bundle:PATH`, and `assets` says which file each PATH is. Nothing is
-    sanitised here.
+    Links to files of the bundle read `bundle:PATH`, and `assets` says which file each PATH is; a PATH is
+    percent-encoded, so that it ends where `[\w./~%-]+` ends. Nothing is sanitised here.
     """
 
     title: str
@@ -176,7 +180,6 @@ class TaskSource:
     input_data: FileSource | None = None
     reference_data: FileSource | None = None
     overlaps: bool = False
-    stored: str = ""  # a task that the site has already, as the organizer answered
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -59,13 +58,13 @@ class BundleReport:
     Use it in a `with` statement, so that the unpacked bundle is removed.
     """
 
+    workspace: Path
     version: str = ""
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
     contest: BundleContest | None = None
-    workspace: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bundle-")))
 
     @property
     def ok(self) -> bool:
