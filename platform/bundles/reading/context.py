@@ -91,9 +91,13 @@ class Context:
         return text[: LONGEST_SUMMARY - 1].rstrip() + "…"
 
     def logo(self, section: Section) -> Path | None:
-        """The file of the logo under `image`; an error when it is named and missing."""
+        """The file of the logo under `image`; an error when it is named and missing. Addresses are not fetched."""
         value = section.get("image")
         if value is None:
+            return None
+        if re.match(r"(?i)^https?://", value.text or ""):
+            message = f"The logo is at {value.text}; nothing is fetched from other hosts, so it was left out."
+            self.notes.warn(value.place, message, "Put the picture into the bundle.")
             return None
         path = self.files.find(value.text or "", value.place)
         if path is None or not path.is_file():

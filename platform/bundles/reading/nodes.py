@@ -212,7 +212,9 @@ class Section:
         found = []
         for item in value.items():
             section = item.section()
-            if section is None:
+            if item.is_nothing:
+                self.notes.warn(item.place, f"An empty entry of {key} was left out.", "Remove it, or fill it in.")
+            elif section is None:
                 self.notes.error(item.place, f"An entry of {key} must be a mapping of keys and values.")
             else:
                 found.append(section)

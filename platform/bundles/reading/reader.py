@@ -126,4 +126,5 @@ def _found(contest: BundleContest) -> list[str]:
     )
     lines += [f"{number} {one if number == 1 else many}" for number, one, many in counted if number]
     lines += [f"Container image {image}" for image in contest.images]
+    lines += [f"Not taken over: {sentence}" for sentence in contest.unsayable]
     return lines

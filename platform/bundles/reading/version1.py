@@ -19,6 +19,7 @@ from bundles.reading.contest import (
 )
 from bundles.reading.context import LONGEST_NAME, LONGEST_TITLE, Context
 from bundles.reading.nodes import Section, whole_number
+from bundles.reading.pages import role_of
 
 WALL_SECONDS = 300.0
 TOTAL_QUOTA, DAILY_QUOTA = 100, 999
@@ -101,7 +102,7 @@ class Version1:
             return None, ()
         terms, pages = None, []
         for name in html.values:
-            role = name.lower() if name.lower() in _TITLES else ""
+            role = role_of(name.replace("_", " "))
             title = _TITLES.get(role) or name.replace("_", " ").strip()[:LONGEST_NAME]
             if html.get(name) is None:
                 self.notes.warn(html.place_of(name), f"The page {name} names no file and was left out.")
@@ -111,7 +112,7 @@ class Version1:
                 terms = page
             elif page is not None:
                 pages.append(page)
-        if "terms" not in {name.lower() for name in html.values}:
+        if "terms" not in {role_of(name.replace("_", " ")) for name in html.values}:
             self.notes.warn(html.place, "There are no terms.", "Write terms below html, with the name of a file.")
         return terms, tuple(pages)
 
@@ -131,9 +132,9 @@ class Version1:
 
     def _say_unsayable(self) -> None:
         top, say = self.top, self.context.unsayable.append
-        admins = top.text("admin_names") or ", ".join(self._admins())
-        if admins:
-            say(f"admin_names: {admins} are names of another site; invite the organizers here.")
+        admins = top.get("admin_names")
+        if admins is not None:
+            say(f"admin_names: {', '.join(admins.texts())} are names of another site; invite the organizers here.")
         force, disallow = "force_submission_to_leaderboard", "disallow_leaderboard_modifying"
         if top.boolean(force, False) and not top.boolean(disallow, False):
             say(f"{disallow} is false: the latest submission stands on the boards, entrants choose no other one.")
@@ -144,10 +145,6 @@ class Version1:
             say("url_redirect: pages lead to no other site.")
         if top.get("upper_bound_max_submission_size") is not None:
             say("upper_bound_max_submission_size: the limit of this installation holds.")
-
-    def _admins(self) -> list[str]:
-        value = self.top.get("admin_names")
-        return [] if value is None else value.texts()
 
     def _phase_sections(self) -> list[Section]:
         value = self.top.get("phases")
