@@ -76,9 +76,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="phase",
             name="hides_scores",
-            field=models.BooleanField(
-                default=False, help_text="Entrants see no score before the end."
-            ),
+            field=models.BooleanField(default=False, help_text="Entrants see no score before the end."),
         ),
         migrations.AddField(
             model_name="phase",

@@ -25,6 +25,12 @@ class Program(models.Model):
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField()
     command = models.TextField(help_text="Of its metadata, split like a shell would; no shell runs.")
+    layout = models.PositiveSmallIntegerField(
+        choices=[(1, "the places of CodaLab 1.5"), (2, "the places of Codabench")],
+        default=2,
+        help_text="Where it finds its files, as `ingestion.programs` numbers the layouts.",
+    )
+    image = models.CharField(max_length=200, blank=True, help_text="Empty: the image of the phase.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -110,6 +110,11 @@ class Run(models.Model):
     error_lines = models.TextField(blank=True, help_text="The program's own last lines, where it failed.")
     log = models.FileField(upload_to=run_path, blank=True, max_length=200)
     log_tail = models.TextField(blank=True)
+    program_report = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Of organizers' programs: `metadata` for the scoring program, `notes` and last lines for organizers.",
+    )
 
     class Meta:
         ordering = ["order", "id"]
