@@ -33,7 +33,7 @@ class PredictRequest:
 
     submission: a zip or a folder; with a metadata command it runs by itself, else the ingestion program takes it
     up, and without one its files are the predictions. ingestion_command: as the program's metadata has it.
-    input_data: None where the task has none. output: a folder for the predictions and the logs. layout: 1 for the
+    input_data: a zip or a folder; None where the task has none. output: a folder for the predictions and the logs. layout: 1 for the
     places of CodaLab, 2 for those of Codabench. hidden: reference data for $hidden of an ingestion program, only
     ever given where the submission runs in a sandbox of its own, or where the owner of the contest allows it.
     """
@@ -111,7 +111,7 @@ class EvaluateRequest:
     """An organizer's scoring program on the predictions of one run.
 
     scoring_command: as the program's metadata has it. output: a folder for the scores file, the details page and
-    the logs. beside: an ingestion program (with the submission) that runs at the same time in a sandbox of its
+    the logs. reference, input_data, predictions: a zip or a folder each. beside: an ingestion program (with the submission) that runs at the same time in a sandbox of its
     own and shares one bounded folder with the scorer; its `output` may be the same folder. metadata: what is
     written as input/res/metadata unless the predictions hold such a file. submitted_by: a name for the file
     `submitted-by` of CodaLab.
@@ -123,6 +123,7 @@ class EvaluateRequest:
     budget: Budget
     sandbox: Sandbox
     reference: Path | None = None
+    input_data: Path | None = None
     predictions: Path | None = None
     beside: PredictRequest | None = None
     image: str | None = None
@@ -139,7 +140,7 @@ class EvaluateResult:
 
     scores: the values as the scorer wrote them, each under its key: numbers where they are numbers, else whatever
     was there, for the caller to judge. details: the page with details, where the scorer wrote one. sentence: says
-    "the organizer's program" where that is at fault. beside: what became of the ingestion program that ran with it.
+    "the organizer's program" where that is at fault. beside: what became of the ingestion program beside it.
     """
 
     status: Literal["ok", "failed"]

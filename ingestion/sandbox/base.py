@@ -85,6 +85,31 @@ class Places:
 
 
 @dataclass(frozen=True)
+class Mount:
+    """A folder of the host at a place inside. is_writable: what is written there stays after the sandbox."""
+
+    source: Path
+    target: str
+    is_writable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What a program finds inside besides the system: where each folder is, and where it starts.
+
+    workspaces: places that are empty at first, sized, writable, and gone with the sandbox. ours: where the spec's
+    folder `program` is, which holds our own first processes; it must be among the mounts. has_output: whether the
+    output place is at /app/output; without, a mount may be there.
+    """
+
+    mounts: tuple[Mount, ...]
+    working_directory: str
+    ours: str
+    workspaces: tuple[str, ...] = ()
+    has_output: bool = True
+
+
+@dataclass(frozen=True)
 class Usage:
     """What a run has used so far. Seconds and bytes."""
 
@@ -133,7 +158,8 @@ class OutputWatcher(Protocol):
 class SandboxSpec:
     """Everything that one sandbox is made from. `budget` has its cores and memory filled in.
 
-    cpus: processors that are held for this run already, as `0,3`.
+    cpus: processors that are held for this run already, as `0,3`. layout: for programs that expect other places
+    than those of `Places`.
     """
 
     command: tuple[str, ...]
@@ -145,6 +171,23 @@ class SandboxSpec:
     watcher: OutputWatcher | None = None
     image: str | None = None
     cpus: str | None = None
+    layout: Layout | None = None
+
+    @property
+    def shown(self) -> Layout:
+        """The layout: its own, else that of a run of participants' code, where everything is only read."""
+        if self.layout is not None:
+            return self.layout
+        places, folders = Places(), self.folders
+        return Layout(
+            mounts=(
+                Mount(folders.input_data, places.input_data),
+                Mount(folders.submission, places.submission),
+                Mount(folders.program, places.program),
+            ),
+            working_directory=places.submission,
+            ours=places.program,
+        )
 
     @property
     def memory_bytes(self) -> int:

@@ -237,10 +237,13 @@ def _make_group(spec: SandboxSpec, cpus: str | None) -> cgroups.Group | None:
 
 @dataclass
 class _Launched:
-    """The launcher, waiting for its word to start. `places`: descriptors of output, /tmp and /dev/shm, or -1."""
+    """The launcher, waiting for its word to start.
+
+    places: descriptors of the output place, /tmp, /dev/shm and the workspaces, in this order; none at first.
+    """
 
     process: subprocess.Popen[bytes]
-    places: tuple[int, int, int]
+    places: tuple[int, ...]
     status: IO[bytes]
     word: int
 
@@ -264,9 +267,10 @@ class _Launched:
     def close(self) -> None:
         """Let go of everything; the mounts vanish with the last descriptor."""
         self.process.wait()
-        for descriptor in (*self.places, self.word):
-            if descriptor >= 0:
-                os.close(descriptor)
+        for descriptor in self.places:
+            os.close(descriptor)
+        if self.word >= 0:
+            os.close(self.word)
         self.status.close()
         self.output.close()
         self.output.close()
@@ -296,7 +300,7 @@ def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) ->
     finally:
         for descriptor in (word_reading, status_writing, filter_descriptor, arguments):
             os.close(descriptor)
-    launched = _Launched(process, (-1, -1, -1), os.fdopen(status_reading, "rb"), word_writing)
+    launched = _Launched(process, (), os.fdopen(status_reading, "rb"), word_writing)
     try:
         _await_ready(process, launched.status)
         launched.places = _open_places(process.pid, tree)
@@ -324,14 +328,13 @@ def _await_ready(process: subprocess.Popen[bytes], status: IO[bytes]) -> None:
         raise SandboxError(f"the sized places could not be mounted: {' '.join(text.split())}")
 
 
-def _open_places(pid: int, tree: Tree) -> tuple[int, int, int]:
+def _open_places(pid: int, tree: Tree) -> tuple[int, ...]:
     """Descriptors of the mounts, which only the launcher's namespace has, by way of its root."""
     root = f"/proc/{pid}/root"
     try:
-        output, temporary, shared = (open_folder(f"{root}{path}") for path in tree.mounted)
+        return tuple(open_folder(f"{root}{path}") for path in tree.mounted)
     except OSError as error:
         raise SandboxError(f"the sized places cannot be seen from outside: {error}") from error
-    return output, temporary, shared
 
 
 @functools.cache
@@ -373,7 +376,8 @@ def _bwrap_options(spec: SandboxSpec, *, status: int, seccomp: int) -> list[str]
     """bwrap's options apart from the tree: namespaces, rights, environment."""
     options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--die-with-parent", "--new-session", "--hostname", "podium", "--clearenv", "--cap-drop", "ALL"]
-    options += ["--json-status-fd", str(status), "--seccomp", str(seccomp), "--chdir", Places().submission]
+    options += ["--json-status-fd", str(status), "--seccomp", str(seccomp)]
+    options += ["--chdir", spec.shown.working_directory]
     if os.geteuid() == 0:
         # setpriv needs these three to become another user, and drops them with the rest.
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):

@@ -45,7 +45,8 @@ class Tree:
     def __init__(self, spec: SandboxSpec) -> None:
         self._spec = spec
         self._scratch = spec.folders.scratch
-        self.mounted = tuple(self._scratch / name for name in ("output", "tmp", "shm"))
+        workspaces = (f"workspace{number}" for number, _ in enumerate(spec.shown.workspaces))
+        self.mounted = tuple(self._scratch / name for name in ("output", "tmp", "shm", *workspaces))
         for folder in self.mounted:
             folder.mkdir()
         self._write_accounts()
@@ -60,7 +61,7 @@ class Tree:
 
     @property
     def temporary_options(self) -> str:
-        """Mount options of /tmp and /dev/shm. Programs may be compiled and run there."""
+        """Mount options of all other sized places. Programs may be compiled and run there."""
         inodes = self._spec.budget.output_files * 10
         return f"size={self._spec.temporary_bytes},nr_inodes={inodes},mode=1777,nosuid,nodev"
 
@@ -73,8 +74,7 @@ class Tree:
 
     def arguments(self) -> list[str]:
         """bwrap's arguments that build the tree, in order."""
-        places, folders = Places(), self._spec.folders
-        output, temporary, shared = (str(path) for path in self.mounted)
+        _, temporary, shared, *_ = (str(path) for path in self.mounted)
         arguments = ["--ro-bind", "/usr", "/usr", *_top_level(), *_parents()]
         for name in FROM_ETC:
             arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
@@ -86,12 +86,24 @@ class Tree:
                 arguments += ["--ro-bind", "/dev/null", f"/proc/{name}"]
         arguments += ["--dev", "/dev", "--bind", shared, "/dev/shm"]  # noqa: S108
         arguments += ["--remount-ro", "/dev"]
-        arguments += ["--bind", temporary, places.temporary, "--bind", output, places.output]
-        arguments += ["--ro-bind", str(folders.input_data), places.input_data]
-        arguments += ["--ro-bind", str(folders.submission), places.submission]
-        arguments += ["--ro-bind", str(folders.program), places.program]
+        arguments += ["--bind", temporary, Places().temporary, *self._layout_arguments()]
         arguments += self._python_arguments()
         return [*arguments, "--remount-ro", "/"]
+
+    def _layout_arguments(self) -> list[str]:
+        """The places of the spec's layout, each after those that hold it."""
+        layout = self._spec.shown
+        output, _, _, *workspaces = self.mounted
+        binds = [(target, "--bind", path) for target, path in zip(layout.workspaces, workspaces, strict=True)]
+        binds += [(one.target, "--bind" if one.is_writable else "--ro-bind", one.source) for one in layout.mounts]
+        if layout.has_output:
+            binds.append((Places().output, "--bind", output))
+        arguments: list[str] = []
+        for target, how, source in sorted(binds, key=lambda bind: bind[0].count("/")):
+            for parent in [*reversed(Path(target).parents)][1:]:
+                arguments += ["--dir", str(parent)]
+            arguments += [how, str(source), target]
+        return arguments
 
     # Python -------------------------------------------------------------------------------------------------
 

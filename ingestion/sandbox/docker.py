@@ -234,12 +234,13 @@ def container_options(
     """Everything that the engine is told about the container of one run."""
     from docker.types import LogConfig, Mount, Ulimit
 
-    folders, places = spec.folders, Places()
-    read_only = ((folders.input_data, places.input_data), (folders.submission, places.submission))
+    layout, places = spec.shown, Places()
     mounts = [
-        Mount(target, str(source), type="bind", read_only=True, propagation="rprivate")
-        for source, target in (*read_only, (folders.program, places.program))
+        Mount(one.target, str(one.source), type="bind", read_only=not one.is_writable, propagation="rprivate")
+        for one in layout.mounts
     ]
+    if layout.has_output:
+        mounts.append(place.mount)
     tmpfs = f"rw,nosuid,nodev,exec,mode=1777,size={spec.temporary_bytes},nr_inodes={spec.budget.output_files * 10}"
     file_bytes = max(spec.output_bytes, spec.temporary_bytes)
     options: dict[str, Any] = {
@@ -247,7 +248,7 @@ def container_options(
         "entrypoint": [*first_process(spec, places), *spec.command],
         "command": [],
         "environment": dict(spec.environment),
-        "working_dir": places.submission,
+        "working_dir": layout.working_directory,
         "hostname": "podium",
         "user": USER,
         "init": False,
@@ -267,10 +268,10 @@ def container_options(
             Ulimit(name="fsize", soft=file_bytes, hard=file_bytes),
             Ulimit(name="msgqueue", soft=MESSAGE_BYTES, hard=MESSAGE_BYTES),
         ],
-        "tmpfs": {places.temporary: tmpfs},
+        "tmpfs": dict.fromkeys((places.temporary, *layout.workspaces), tmpfs),
         "ipc_mode": "private",
         "shm_size": spec.temporary_bytes,
-        "mounts": [*mounts, place.mount],
+        "mounts": mounts,
         # Nothing on the engine's disk: what is printed comes to us over the connection that was attached first.
         "log_config": LogConfig(type="none"),
         "labels": labels(spec),
@@ -286,7 +287,7 @@ def container_options(
 def first_process(spec: SandboxSpec, places: Places) -> tuple[str, ...]:
     """The command line of our own first process, which ends the container though its worker be dead."""
     seconds = spec.budget.wall_seconds + GRACE_WITHOUT_WORKER
-    return (places.python, "-I", "-S", f"{places.program}/ingestion/program/init.py", repr(seconds))
+    return (places.python, "-I", "-S", f"{spec.shown.ours}/ingestion/program/init.py", repr(seconds))
 
 
 def seccomp_text() -> str:
