@@ -1,9 +1,11 @@
-"""Organizers' Markdown as clean HTML, for pages and for mail.
+"""Organizers' Markdown as clean HTML, for pages and for mail. HTML inside the text stays, as far as it is harmless.
 
 A text shows the pictures of its own competition by their names, `![what it shows](name.png)`, where it is rendered
 with the address at which they are served. A picture from anywhere else becomes a link: a page loads nothing from
 another host.
 """
+
+import re
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
@@ -13,10 +15,20 @@ from markdown_it.token import Token
 from competitions.pictures import NAME
 
 TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
-    "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "div", "dl", "dt", "em",
+    "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "hr", "i", "ins", "kbd", "li", "ol", "p", "pre", "q", "s",
+    "samp", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
+    "u", "ul", "var",
 }  # fmt: skip
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "img": {"src", "alt", "loading"}}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "ol": {"start"},
+    "img": {"src", "alt", "loading"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+}
+_WITHOUT_SOURCE = re.compile(r"<img(?![^>]* src=)[^>]*>")
 
 
 def _shift_headings(tokens: list[Token]) -> None:
@@ -27,7 +39,7 @@ def _shift_headings(tokens: list[Token]) -> None:
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
 
 
-_parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def _place_pictures(tokens: list[Token], pictures_at: str) -> None:
@@ -53,7 +65,7 @@ def _picture(token: Token, pictures_at: str) -> list[Token]:
 
 
 def render_markdown(text: str, *, pictures_at: str = "") -> SafeString:
-    """Organizers' Markdown as HTML: no raw HTML, no script, no style, nothing loaded from another host.
+    """Organizers' Markdown as HTML: no script, no style, nothing loaded from another host.
 
     `pictures_at`: the address, with its slash, below which the pictures of the text's competition are served.
     """
@@ -61,11 +73,22 @@ def render_markdown(text: str, *, pictures_at: str = "") -> SafeString:
     _shift_headings(tokens)
     _place_pictures(tokens, pictures_at)
     html = _parser.renderer.render(tokens, _parser.options, {})
+
+    def allowed(tag: str, attribute: str, value: str) -> str | None:
+        """Own pictures in HTML are named as those in Markdown are; no other one is loaded."""
+        if attribute == "href" and value.startswith("//"):
+            return None
+        if tag != "img" or attribute != "src":
+            return value
+        name = value.removeprefix(pictures_at)
+        return pictures_at + name if NAME.fullmatch(name) else None
+
     clean = nh3.clean(
         html,
         tags=TAGS | {"img"} if pictures_at else TAGS,
         attributes=ATTRIBUTES,
+        attribute_filter=allowed,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
-    return mark_safe(clean)  # noqa: S308 - nh3 has just cleaned it
+    return mark_safe(_WITHOUT_SOURCE.sub("", clean))  # noqa: S308 - nh3 has just cleaned it

@@ -53,3 +53,12 @@ def test_a_picture_carries_no_other_attributes():
     assert html.count("<img") == 1
     assert 'onerror="' not in html
     assert "onload=" not in html
+
+
+def test_html_inside_a_text_shows_the_same_pictures():
+    html = render_markdown(
+        '<div>\n<img src="a.png" onerror="x()"><img src="https://x.org/a.png">\n</div>', pictures_at=AT
+    )
+    assert html.count("<img") == 1
+    assert f'src="{AT}a.png"' in html
+    assert "onerror" not in html
