@@ -1,4 +1,4 @@
-"""Organizers' Markdown as clean HTML, for pages and for mail. HTML inside the text stays, as far as it is harmless.
+"""Organizers' Markdown as clean HTML, for pages and for mail. HTML inside stays, as far as it is harmless.
 
 A text shows the pictures of its own competition by their names, `![what it shows](name.png)`, where it is rendered
 with the address at which they are served. A picture from anywhere else becomes a link: a page loads nothing from
@@ -15,10 +15,10 @@ from markdown_it.token import Token
 from competitions.pictures import NAME
 
 TAGS = {
-    "a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "div", "dl", "dt", "em",
-    "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "hr", "i", "ins", "kbd", "li", "ol", "p", "pre", "q", "s",
-    "samp", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
-    "u", "ul", "var",
+    "a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "div", "dl", "dt",
+    "em", "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "hr", "i", "ins", "kbd", "li", "ol", "p", "pre",
+    "q", "s", "samp", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th",
+    "thead", "tr", "u", "ul", "var",
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "title"},
