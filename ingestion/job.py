@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ingestion import runner
 from ingestion.budget import Budget, Capacity
 from ingestion.dataset_cache import DatasetCache
+from ingestion.programs.requests import ProgramProgress
 from ingestion.runner import Progress, RunRequest, RunResult
 from ingestion.sandbox import Sandbox
 from ingestion.site import Gone, Site, SiteError, Unreachable, WrongToken
@@ -61,7 +62,7 @@ class Job:
         self.released = False
         self.cancelled = False
         self.lost = False
-        self.progress: Progress | None = None
+        self.progress: Progress | ProgramProgress | None = None
         self._clock = clock
         self._heard_at = clock()
         self._hurry = threading.Event()
@@ -137,7 +138,7 @@ class Job:
         self._hurry.wait(seconds)
         self._hurry.clear()
 
-    def _keep(self, progress: Progress) -> None:
+    def _keep(self, progress: Progress | ProgramProgress) -> None:
         self.progress = progress
 
     # Heartbeats ---------------------------------------------------------------------------------------------
@@ -180,12 +181,15 @@ class Job:
         now = self.progress
         if now is None:
             return {}
+        tail = now.log_tail
+        if isinstance(now, ProgramProgress):
+            tail = tail or now.ingestion_log_tail
         return {
             "started": True,
             "wall_seconds": now.wall_seconds,
             "cpu_seconds": now.cpu_seconds,
             "memory_bytes": int(now.memory_bytes),
-            "log_tail": now.log_tail[-TAIL:],
+            "log_tail": tail[-TAIL:],
         }
 
     def _hear(self, answer: dict[str, Any]) -> None:

@@ -172,8 +172,8 @@ def _command(contents: Contents) -> tuple[str | None, str | None]:
     if name is None:
         return None, None
     try:
-        values = _load_yaml(contents.root / name)
-    except _BadMetadata as error:
+        values = load_small_yaml(contents.root / name)
+    except BadMetadata as error:
         return f"the file {name} {error}", None
     if not isinstance(values, dict) or values.get("command") is None:
         return None, None
@@ -202,27 +202,32 @@ _OPENING = (
 _CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 
 
-class _BadMetadata(Exception):
-    pass
+class BadMetadata(Exception):
+    """A metadata file that cannot be read; the text goes on after its name."""
 
 
-def _load_yaml(path: Path) -> object:
+def load_small_yaml(path: Path) -> object:
     """A YAML file of a stranger: small, safe types alone, few aliases (each can stand for much)."""
     with path.open("rb") as file:
         data = file.read(_LARGEST_METADATA + 1)
     if len(data) > _LARGEST_METADATA:
-        raise _BadMetadata(f"is larger than {_LARGEST_METADATA // 1024} KiB")
+        raise BadMetadata(f"is larger than {_LARGEST_METADATA // 1024} KiB")
     try:
         text = data.decode("utf-8-sig")
-        _check_tokens(text)
-        return yaml.safe_load(text)
+        return checked_yaml(text)
     except UnicodeDecodeError as error:
-        raise _BadMetadata("is not text in UTF-8") from error
+        raise BadMetadata("is not text in UTF-8") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise _BadMetadata(f"is not YAML{f' (line {mark.line + 1})' if mark else ''}") from error
+        raise BadMetadata(f"is not YAML{f' (line {mark.line + 1})' if mark else ''}") from error
     except (RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise _BadMetadata("is not YAML that can be read") from error
+        raise BadMetadata("is not YAML that can be read") from error
+
+
+def checked_yaml(text: str) -> object:
+    """What YAML of a stranger says, in safe types alone. Raises BadMetadata, YAMLError, ValueError."""
+    _check_tokens(text)
+    return yaml.safe_load(text)
 
 
 def _check_tokens(text: str) -> None:
@@ -232,9 +237,9 @@ def _check_tokens(text: str) -> None:
         aliases += isinstance(token, yaml.AliasToken)
         depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
         if aliases > _MOST_ALIASES:
-            raise _BadMetadata(f"uses more than {_MOST_ALIASES} YAML aliases")
+            raise BadMetadata(f"uses more than {_MOST_ALIASES} YAML aliases")
         if depth > _DEEPEST_METADATA:
-            raise _BadMetadata("is nested too deeply")
+            raise BadMetadata("is nested too deeply")
 
 
 def check_python_syntax(contents: Contents) -> list[str]:

@@ -91,25 +91,26 @@ def run(
         with Scratch(request.owner) as scratch:
             return _Run(request, scratch, stop or threading.Event(), progress).result()
     except (RefusedArchive, _AtFault) as error:
-        return RunResult("failed", "refused", _sentence(error))
+        return RunResult("failed", "refused", as_sentence(error))
     except DataError as error:
-        return RunResult("failed", "infrastructure", _sentence(f"the dataset cannot be read: {error}"))
+        return RunResult("failed", "infrastructure", as_sentence(f"the dataset cannot be read: {error}"))
     except SandboxError as error:
         log.error("a sandbox failed: %s", error)
-        return RunResult("failed", "infrastructure", _sentence(error))
+        return RunResult("failed", "infrastructure", as_sentence(error))
     except Exception as error:
         log.exception("a run failed on our side")
-        return RunResult("failed", "infrastructure", _our_fault(error))
+        return RunResult("failed", "infrastructure", our_fault(error))
 
 
-def _our_fault(error: Exception) -> str:
+def our_fault(error: Exception) -> str:
     """A sentence for what broke on our side; no path and no trace of ours."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "The disk of the machine that handled the run is full."
     return f"The platform failed while it handled the run ({type(error).__name__})."
 
 
-def _sentence(error: object) -> str:
+def as_sentence(error: object) -> str:
+    """What an exception says, as a sentence, with the mend that it may carry."""
     text = str(error).strip()
     mend = getattr(error, "mend", "")
     text = text[:1].upper() + text[1:].rstrip(".") + "."
@@ -266,7 +267,7 @@ class _Run:
         collector = Collector(expected, keep, self.budget.wall_seconds)
         predictions = collector.take_named(contents.root, found)
         if collector.refused:
-            return RunResult("failed", "bad_predictions", _sentence("; ".join(collector.refused)))
+            return RunResult("failed", "bad_predictions", as_sentence("; ".join(collector.refused)))
         handed = tuple(_hand_over(file, self.request.output) for file in predictions)
         return RunResult(
             "ok", None, "The archive's own predictions were taken.", predictions=handed, notes=tuple(self.notes)

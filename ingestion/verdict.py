@@ -88,7 +88,7 @@ def judge(
 ) -> Verdict:
     """The verdict on a run whose sandbox worked. `output_bytes` is the size that the output place had."""
     predictions = collector.predictions()
-    words = _last_lines(log_tail)
+    words = last_lines(log_tail)
     if outcome.stopped == "cancelled":
         return Verdict("failed", "cancelled", "The run was cancelled.", "cancelled")
     if outcome.stopped == "time":
@@ -100,7 +100,7 @@ def judge(
             return Verdict(
                 "failed", "output_too_large", f"{_full(outcome, budget, output_bytes)}.", error_lines=words
             )
-        return Verdict("failed", "crashed", _crashed(outcome, budget), error_lines=words)
+        return Verdict("failed", "crashed", described_end(outcome, budget), error_lines=words)
     if predictions:
         return Verdict("ok", None, f"The program ended by itself and left {_count(predictions)}.")
     if outcome.output_full:
@@ -166,18 +166,19 @@ def _needed(outcome: Outcome, budget: Budget) -> str:
     return f" It needed at least {needed}; the limit is {limit}." if is_over and needed != limit else ""
 
 
-def _crashed(outcome: Outcome, budget: Budget) -> str:
+def described_end(outcome: Outcome, budget: Budget, program: str = "The program") -> str:
+    """How a program ended that did not end well, in a sentence about `program`."""
     code = outcome.exit_code or 0
     if code == _SIGKILL_CODE:
-        how = "The program was ended by signal SIGKILL, which came from itself"
+        how = f"{program} was ended by signal SIGKILL, which came from itself"
     elif 128 < code <= 128 + 64:
-        how = f"The program was ended by {_signal_name(code - 128)}"
+        how = f"{program} was ended by {_signal_name(code - 128)}"
     elif code == 127:
-        how = "The program's command was not found (exit code 127)"
+        how = f"{program}'s command was not found (exit code 127)"
     elif code == 126:
-        how = "The program's command could not be executed (exit code 126)"
+        how = f"{program}'s command could not be executed (exit code 126)"
     else:
-        how = f"The program ended with exit code {code}"
+        how = f"{program} ended with exit code {code}"
     if outcome.processes_full:
         how += f", after it reached {_processes(budget)}"
     if outcome.temporary_full:
@@ -211,7 +212,7 @@ def _without_predictions(collector: Collector, words: str) -> Verdict:
     return Verdict("failed", "no_predictions", sentence, error_lines=words)
 
 
-def _last_lines(log_tail: str) -> str:
+def last_lines(log_tail: str) -> str:
     """The last lines that the program printed, without empty ones."""
     lines = [line for line in log_tail.splitlines() if line.strip()][-_LINES_OF_ERROR:]
     return "\n".join(lines)[-1_500:]

@@ -30,6 +30,7 @@ from ingestion.check_job import CheckJob
 from ingestion.dataset_cache import DEFAULT_LIMIT, DatasetCache
 from ingestion.image_names import allowed_images
 from ingestion.job import Job
+from ingestion.program_job import ProgramJob
 from ingestion.sandbox import NoSandbox, Sandbox, SandboxError, choose_sandbox
 from ingestion.sandbox.cpus import Share, take_share
 from ingestion.site import Gone, Site, SiteError, WrongToken, address_problem
@@ -237,7 +238,7 @@ class ComputeWorker:
             log.warning("%s was not claimed: %s", name, problem)
             return False
         log.info("%s claimed, attempt %s", name, claimed["attempt"])
-        make = CheckJob if kind == "check" else Job
+        make = CheckJob if kind == "check" else ProgramJob if "programs" in claimed else Job
         job = make(
             claimed,
             site=self.site,

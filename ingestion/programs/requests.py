@@ -32,10 +32,11 @@ class PredictRequest:
     """A submission, and perhaps an ingestion program, on one task: what leaves files in an output folder.
 
     submission: a zip or a folder; with a metadata command it runs by itself, else the ingestion program takes it
-    up, and without one its files are the predictions. ingestion_command: as the program's metadata has it.
-    input_data: a zip or a folder; None where the task has none. output: a folder for the predictions and the logs. layout: 1 for the
-    places of CodaLab, 2 for those of Codabench. hidden: reference data for $hidden of an ingestion program, only
-    ever given where the submission runs in a sandbox of its own, or where the owner of the contest allows it.
+    up, and without one its files are the predictions. ingestion_command: as the program's metadata has it, one
+    line for each command. ingestion_name: for sentences. input_data: a zip or a folder; None where the task has
+    none. output: a folder for the predictions and the logs. layout: 1 for the places of CodaLab, 2 for those of
+    Codabench. hidden: reference data for $hidden of an ingestion program, only ever given where the submission
+    runs in a sandbox of its own, or where the owner of the contest allows it.
     """
 
     submission: Path
@@ -44,6 +45,7 @@ class PredictRequest:
     sandbox: Sandbox
     ingestion: Path | None = None
     ingestion_command: str = ""
+    ingestion_name: str = ""
     input_data: Path | None = None
     hidden: Path | None = None
     image: str | None = None
@@ -97,24 +99,24 @@ class PredictResult:
     @property
     def metadata(self) -> dict[str, object]:
         """What a scoring program reads as input/res/metadata: exit codes, and seconds."""
-        found: dict[str, object] = {"exitCode": self.exit_code, "elapsedTime": round(self.wall_seconds, 6)}
-        if self.ingestion_log_path is not None:
-            found |= {
-                "ingestionExitCode": self.ingestion_exit_code,
-                "ingestionElapsedTime": round(self.ingestion_wall_seconds, 6),
-            }
-        return found
+        return {
+            "exitCode": self.exit_code,
+            "elapsedTime": round(self.wall_seconds, 6),
+            "ingestionExitCode": self.ingestion_exit_code,
+            "ingestionElapsedTime": round(self.ingestion_wall_seconds, 6),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateRequest:
     """An organizer's scoring program on the predictions of one run.
 
-    scoring_command: as the program's metadata has it. output: a folder for the scores file, the details page and
-    the logs. reference, input_data, predictions: a zip or a folder each. beside: an ingestion program (with the submission) that runs at the same time in a sandbox of its
-    own and shares one bounded folder with the scorer; its `output` may be the same folder. metadata: what is
-    written as input/res/metadata unless the predictions hold such a file. submitted_by: a name for the file
-    `submitted-by` of CodaLab.
+    scoring_command: as the program's metadata has it, one line for each command. scoring_name: for sentences.
+    output: a folder for the scores file, the details page and the logs. reference, input_data, predictions: a zip
+    or a folder each. beside: an ingestion program (with the submission) that runs at the same time in a sandbox of
+    its own and shares one bounded folder with the scorer; its `output` may be the same folder. metadata: what is
+    written as input/res/metadata, over what the predictions have under that name. submitted_by: a name for
+    CodaLab's `submitted-by`.
     """
 
     scoring: Path
@@ -122,6 +124,7 @@ class EvaluateRequest:
     output: Path
     budget: Budget
     sandbox: Sandbox
+    scoring_name: str = ""
     reference: Path | None = None
     input_data: Path | None = None
     predictions: Path | None = None

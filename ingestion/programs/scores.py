@@ -1,0 +1,154 @@
+"""Reading what a scoring program wrote, and keeping what counts of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from ingestion.programs.output import read_small
+from ingestion.recognition import BadMetadata, checked_yaml
+from ingestion.sandbox.output import open_folder
+
+NAMES = ("scores.json", "scores.txt")  # the first that is there counts
+_LARGEST = 2**20  # bytes
+_MOST_KEYS = 1_000
+_LINE = re.compile(r"\s*([^\s:#][^:]*?)\s*:\s*(\S.*?)\s*")
+
+
+class BadScores(Exception):
+    """A scores file that cannot be used; the text goes on after the name of the program, as `wrote ...`."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What counts of raw scores: the declared columns' numbers, the keys that nobody declared, and what is wrong.
+
+    problem: the end of a sentence about the organizer's program; empty where the values count.
+    """
+
+    values: Mapping[str, float]
+    unknown: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def read_scores(folder: Path) -> dict[str, object]:
+    """The scores in a folder as they were written, by their keys. Raises BadScores."""
+    descriptor = open_folder(folder)
+    try:
+        return scores_in(descriptor)[1]
+    finally:
+        os.close(descriptor)
+
+
+def scores_in(folder: int) -> tuple[str, dict[str, object]]:
+    """The name of the scores file in a folder, by descriptor, and what it says. Raises BadScores."""
+    there = [name for name in NAMES if _exists(folder, name)]
+    if not there:
+        raise BadScores("wrote no scores: neither scores.json nor scores.txt is in its output folder")
+    content = read_small(folder, there[0], _LARGEST)
+    if content is None:
+        raise BadScores(f"wrote a {there[0]} that is no regular file, or larger than 1 MiB")
+    return there[0], parse_scores(there[0], content)
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def parse_scores(name: str, content: bytes) -> dict[str, object]:
+    """The scores that a file of this name holds. Raises BadScores."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadScores(f"wrote a {name} that is not text in UTF-8") from error
+    found = _parse_json(text) if name.endswith(".json") else _parse_text(text)
+    if not isinstance(found, dict):
+        raise BadScores(f"wrote a {name} that does not hold keys with values")
+    if not found:
+        raise BadScores(f"wrote a {name} without any score")
+    if len(found) > _MOST_KEYS:
+        raise BadScores(f"wrote a {name} with more than {_MOST_KEYS} keys")
+    return {str(key): value for key, value in found.items()}
+
+
+def _parse_json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadScores(f"wrote a scores.json that is not JSON{line}") from error
+
+
+def _parse_text(text: str) -> object:
+    """`key: value` in lines, blank or not behind the colon, as CodaLab took them; else YAML, as Codabench does."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    pairs = [_LINE.fullmatch(line) for line in lines]
+    if all(pair is not None and not pair[2].startswith(("{", "[")) for pair in pairs):
+        return {pair[1].strip("\"'"): _value(pair[2]) for pair in pairs if pair is not None}
+    try:
+        return checked_yaml(text)
+    except (BadMetadata, yaml.YAMLError, RecursionError, ValueError) as error:
+        raise BadScores("wrote a scores.txt that is neither lines of `key: value` nor YAML") from error
+
+
+def _value(text: str) -> object:
+    plain = text.partition(" #")[0].strip().strip("\"'")
+    try:
+        return float(plain)
+    except ValueError:
+        return plain
+
+
+def keep_declared(raw: Mapping[str, object], declared: Collection[str]) -> Kept:
+    """What counts of raw scores on a board with these columns.
+
+    Keys that no column has are dropped and named. A declared key must have a finite number; none at all is a
+    problem too. Yes and no count as 1 and 0, as they did.
+    """
+    unknown = tuple(sorted(key for key in raw if key not in declared))
+    values: dict[str, float] = {}
+    for key in raw:
+        if key not in declared:
+            continue
+        number = _number(raw[key])
+        if number is None or not math.isfinite(number):
+            return Kept(
+                {}, unknown, f"wrote {_described(raw[key])} for the column {key!r}, where a number is needed"
+            )
+        values[key] = number
+    if not values:
+        wanted = ", ".join(list(declared)[:8])
+        return Kept({}, unknown, f"wrote no score for any column of the leaderboard ({wanted})")
+    return Kept(values, unknown)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, (bool, int, float)):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
+    return None
+
+
+def _described(value: object) -> str:
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else "an infinite value"
+    if isinstance(value, int):
+        return "a number too large"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if value is None:
+        return "nothing"
+    return "a nested value"
