@@ -37,6 +37,8 @@ from ingestion.sandbox.podman import adapted, is_podman
 
 DEFAULT_IMAGE = SANDBOX_IMAGE
 USER = "65534:65534"
+# The engine gives a tmpfs the mode of a folder that the image has at its place, but leaves its owner.
+_OWNED = "uid=65534,gid=65534"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
 MESSAGE_BYTES = 819_200  # of POSIX message queues, a store outside of every tmpfs
@@ -268,7 +270,7 @@ def container_options(
             Ulimit(name="fsize", soft=file_bytes, hard=file_bytes),
             Ulimit(name="msgqueue", soft=MESSAGE_BYTES, hard=MESSAGE_BYTES),
         ],
-        "tmpfs": dict.fromkeys((places.temporary, *layout.workspaces), tmpfs),
+        "tmpfs": {places.temporary: tmpfs, **dict.fromkeys(layout.workspaces, f"{tmpfs},{_OWNED}")},
         "ipc_mode": "private",
         "shm_size": spec.temporary_bytes,
         "mounts": mounts,
