@@ -1,0 +1,1 @@
+print("plays against the labels")

@@ -1,0 +1,59 @@
+"""Packs the bundles of this folder, which lie here as organizers keep them: unpacked, a folder each.
+
+A folder whose name ends with `.zip` is packed as a zip inside. What a bundle names and does not bring is taken
+from `common`: pages, the logo, and a program that compares lines.
+"""
+
+import base64
+import os
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TRAITS, BROKEN, COMMON, SAMPLES = HERE / "traits", HERE / "broken", HERE / "common", HERE / "samples"
+# One pixel.
+LOGO = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+def bundle(source: Path, target: Path) -> Path:
+    """The bundle in a folder as a zip at `target`, with what it names of the common files."""
+    said = "".join(path.read_text() for path in [*source.rglob("competition.y*ml"), *source.glob("*.html")])
+    there = {path.name for path in source.iterdir()}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, source, "")
+        for path in sorted(COMMON.iterdir()):
+            for name in (f"{path.name}.zip", path.name) if path.is_dir() else (path.name,):
+                if name in said:
+                    _add_one(archive, path, name)
+                    break
+        if "logo.png" in said:
+            archive.writestr("logo.png", LOGO)
+        if "curve.png" in said and "assets" in there:
+            archive.writestr("assets/curve.png", LOGO)
+    return target
+
+
+def packed(source: Path, target: Path) -> Path:
+    """The files of a folder as a zip at `target`: a program, data, a submission."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, source, "")
+    return target
+
+
+def _add(archive: zipfile.ZipFile, folder: Path, prefix: str) -> None:
+    for path in sorted(folder.iterdir()):
+        if path.name != "__pycache__":
+            _add_one(archive, path, f"{prefix}{path.name}")
+
+
+def _add_one(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    if path.is_file():
+        archive.write(path, name)
+    elif name.endswith(".zip"):
+        inner = packed(path, Path(f"{archive.filename}-{os.path.basename(name)}"))
+        archive.write(inner, name)
+        inner.unlink()
+    else:
+        _add(archive, path, f"{name}/")

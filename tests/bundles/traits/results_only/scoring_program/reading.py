@@ -1,0 +1,8 @@
+"""Labels by their key."""
+
+import csv
+
+
+def labels(path):
+    with open(path) as file:
+        return dict(csv.reader(file))

@@ -1,0 +1,1 @@
+print("only data and labels, no code of participants")
