@@ -1,4 +1,4 @@
-"""What a look into a program tells before it runs: that it is for Python 2, or that it installs packages."""
+"""Signs in a program that it will not run as it did elsewhere: Python 2, and packages installed at its start."""
 
 from __future__ import annotations
 
@@ -8,99 +8,128 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from ingestion.archive import JUNK
 from ingestion.programs.metadata import read_metadata
 
-_LARGEST_SOURCE = 512 * 1024
-_MOST_SOURCES = 500
-_SYNTAX = re.compile(
-    r"""^\s*(?:print\s+(?:["'\w%]|>>)|exec\s+["'\w]|raise\s+\w+\s*,|except\s+[\w.()\s,]+?,\s*\w+\s*:)""",
-    re.MULTILINE,
+_LARGEST_SOURCE = 2 * 2**20  # bytes
+_MOST_SOURCES = 400
+_MOST_FOUND = 20
+
+# What Python 3 refuses, and how Python 2 wrote it.
+_OLD_SYNTAX = re.compile(
+    r"""^\s*(?:
+        print\s+(?![=(.,\[+*/%-])\S | print\s*["'] | print\s*>>  |
+        except\s+[\w.]+\s*,\s*\w+\s*: | except\s*\(.*\)\s*,\s*\w+\s*: |
+        raise\s+[\w.]+\s*,\s*\S | exec\s+["'\w] 
+    ) | <> | \b0[0-7]+\b(?!\.) | \bur["'] | `[^`\n]+`""",
+    re.VERBOSE | re.MULTILINE,
 )
-_MODULES = frozenset(
-    {
-        "urllib2",
-        "urlparse",
-        "cPickle",
-        "cStringIO",
-        "StringIO",
+_OLD_MODULES = frozenset(
+    [
         "ConfigParser",
         "Queue",
+        "StringIO",
+        "cPickle",
+        "cStringIO",
         "commands",
+        "cookielib",
+        "htmlentitydefs",
         "httplib",
         "md5",
-    }
+        "sets",
+        "sha",
+        "Tkinter",
+        "urllib2",
+        "urlparse",
+        "xmlrpclib",
+        "__builtin__",
+        "copy_reg",
+        "dircache",
+        "exceptions",
+        "mimetools",
+    ]
 )
-_NAMES = frozenset({"xrange", "raw_input", "unicode", "basestring", "unichr", "execfile"})
-_METHODS = frozenset({"iteritems", "itervalues", "iterkeys", "has_key"})
-# A program that looks at its version, or catches what is missing, is for both.
-_CARES = re.compile(
-    r"version_info|sys\.version|PY[23]\b|\bsix\b|__future__|except\s*:|except\s+.*(?:Import|ModuleNotFound|Name|Attribute)Error"
-)
-_PYTHON_2 = re.compile(r"(?:^|[\s/])python2(?:\.\d)?\b")
+_OLD_COMMAND = re.compile(r"(?:^|[\s/])python2(?:\.\d+)?(?=\s|$)")
 _INSTALL = re.compile(
-    r"""\b(?:pip[23]?|conda|mamba|apt|apt-get|easy_install)["']?\s*(?:,\s*["'])?(?:\s+-\S+)*\s*install\b[^\n#;&|]{0,60}"""
+    r"\b(?:(?:pip[23]?(?:\.\d+)?|conda|mamba|apt|apt-get|aptitude|yum|dnf|apk)\b[\"',\s]+(?:-\S+[\"',\s]+)*install\b"
+    r"|pip\.main\s*\(|install\.packages\s*\()"
 )
-_SUFFIXES = (".py", ".sh", ".bash", ".yaml", "")
+_SOURCES = (".py", ".sh", ".bash", ".R", ".r", ".pl", ".ipynb")
 
 
-def looks_like_python2(archive: Path) -> bool:
-    """Whether a program in a zip runs with Python 2 alone, as far as its text shows."""
-    if any(_PYTHON_2.search(line) for line in read_metadata(archive).command.splitlines()):
-        return True
-    sources = {name: text for name, text in _texts(archive) if name.endswith(".py")}
-    gone = _MODULES - {PurePosixPath(name).stem for name in sources}
-    return any(_is_python2(text, gone) for text in sources.values())
+def looks_like_python2(archive: Path) -> tuple[str, ...]:
+    """Where a program in a zip shows that it needs Python 2, as `score.py, line 3`; empty where nothing does.
+
+    A file counts that Python 3 cannot compile and Python 2 could, or that imports a module which only Python 2
+    had, unless it is ready for both; and a command that calls python2.
+    """
+    found = []
+    if _OLD_COMMAND.search(read_metadata(archive).command):
+        found.append("its command, which calls python2")
+    for name, text in _sources(archive, (".py",)):
+        line = _old_line(text)
+        if line is not None:
+            found.append(f"{name}, line {line}")
+        if len(found) >= _MOST_FOUND:
+            break
+    return tuple(found)
 
 
-def _is_python2(text: str, gone: frozenset[str]) -> bool:
+def find_installs(archive: Path) -> tuple[str, ...]:
+    """Where a program in a zip installs packages, as `run.sh, line 2: pip install x`: without a network it cannot."""
+    found = []
+    command = read_metadata(archive).command
+    if _INSTALL.search(command):
+        found.append(f"its command: {command[:100]}")
+    for name, text in _sources(archive, _SOURCES):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if _INSTALL.search(line) and not line.lstrip().startswith(("#", "//")):
+                found.append(f"{name}, line {number}: {line.strip()[:100]}")
+                if len(found) >= _MOST_FOUND:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _sources(archive: Path, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Names and texts of the sources in a zip; none where it cannot be read."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            entries = [one for one in opened.infolist() if one.filename.endswith(endings)]
+            for entry in entries[:_MOST_SOURCES]:
+                is_junk = not JUNK.isdisjoint(entry.filename.split("/"))
+                if is_junk or entry.file_size > _LARGEST_SOURCE:
+                    continue
+                with opened.open(entry) as file:
+                    content = file.read(_LARGEST_SOURCE)
+                yield entry.filename, content.decode("utf-8", errors="replace").lstrip("\ufeff")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+        return
+
+
+def _old_line(text: str) -> int | None:
+    """The first line that only Python 2 takes, or None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-    except SyntaxError:
-        return _SYNTAX.search(text) is not None
+    except SyntaxError as error:
+        is_mixed = isinstance(error, TabError) or "inconsistent use of tabs" in str(error.msg)
+        return (error.lineno or 1) if is_mixed or _OLD_SYNTAX.search(text) else None
     except (ValueError, RecursionError, MemoryError):
-        return False
-    return not _CARES.search(text) and any(_is_gone(node, gone) for node in ast.walk(tree))
+        return None
+    return _old_import(tree)
 
 
-def _is_gone(node: ast.AST, modules: frozenset[str]) -> bool:
-    """Whether Python 3 has no such thing any more; `modules` are those that the program does not bring itself."""
-    if isinstance(node, ast.Import):
-        return any(alias.name in modules for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        return node.level == 0 and node.module in modules
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in _NAMES
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS
-
-
-def find_installs(archive: Path) -> tuple[str, ...]:
-    """Where a program installs packages while it runs, which it cannot without a network: "run.sh, line 3: …"."""
-    found = []
-    for name, text in _texts(archive):
-        if PurePosixPath(name).name.lower().startswith(("readme", "license")):
-            continue
-        for number, line in enumerate(text.splitlines(), start=1):
-            match = _INSTALL.search(line)
-            if match and not line.lstrip().startswith(("#", "//")):
-                found.append(f"{name}, line {number}: {match[0].strip()}")
-    return tuple(found[:10])
-
-
-def _texts(archive: Path) -> Iterator[tuple[str, str]]:
-    """The small text files of a zip, by name; nothing of what cannot be read."""
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            for entry in opened.infolist()[:_MOST_SOURCES]:
-                is_text = PurePosixPath(entry.filename).suffix in _SUFFIXES
-                if entry.is_dir() or entry.file_size > _LARGEST_SOURCE or not is_text:
-                    continue
-                with opened.open(entry) as file:
-                    data = file.read(_LARGEST_SOURCE)
-                if b"\x00" not in data:
-                    yield entry.filename, data.decode("utf-8", errors="replace")
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
-        return
+def _old_import(tree: ast.Module) -> int | None:
+    """The line of an import that Python 3 cannot satisfy, outside of `try` and `if`, where programs choose."""
+    for statement in tree.body:
+        names = []
+        if isinstance(statement, ast.Import):
+            names = [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            names = [statement.module]
+        if any(name.partition(".")[0] in _OLD_MODULES for name in names):
+            return statement.lineno
+    return None
