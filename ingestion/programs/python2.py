@@ -17,39 +17,22 @@ _LARGEST_SOURCE = 2 * 2**20  # bytes
 _MOST_SOURCES = 400
 _MOST_FOUND = 20
 
-# What Python 3 refuses, and how Python 2 wrote it.
-_OLD_SYNTAX = re.compile(
-    r"""^\s*(?:
-        print\s+(?![=(.,\[+*/%-])\S | print\s*["'] | print\s*>>  |
-        except\s+[\w.]+\s*,\s*\w+\s*: | except\s*\(.*\)\s*,\s*\w+\s*: |
-        raise\s+[\w.]+\s*,\s*\S | exec\s+["'\w] 
-    ) | <> | \b0[0-7]+\b(?!\.) | \bur["'] | `[^`\n]+`""",
-    re.VERBOSE | re.MULTILINE,
+# What Python 3 says of it, and how the line looks where it says no more than "invalid syntax".
+_OLD_MESSAGES = (
+    "Missing parentheses in call to",
+    "multiple exception types must be parenthesized",
+    "leading zeros in decimal integer literals",
+    "inconsistent use of tabs",
 )
+_OLD_LINE = re.compile(
+    r"""^\s* (?: print\s*>> | print\s+["'\w] | raise\s+[\w.]+\s*,\s*\S | except\b.*,\s*\w+\s*: )
+    | <> | \b[uU][rR]["'] | `[^`\n]+` | \b\d+[lL]\b""",
+    re.VERBOSE,
+)
+# Without the names that modules of a program's own may have.
 _OLD_MODULES = frozenset(
-    [
-        "ConfigParser",
-        "Queue",
-        "StringIO",
-        "cPickle",
-        "cStringIO",
-        "commands",
-        "cookielib",
-        "htmlentitydefs",
-        "httplib",
-        "md5",
-        "sets",
-        "sha",
-        "Tkinter",
-        "urllib2",
-        "urlparse",
-        "xmlrpclib",
-        "__builtin__",
-        "copy_reg",
-        "dircache",
-        "exceptions",
-        "mimetools",
-    ]
+    {"ConfigParser", "Queue", "StringIO", "cPickle", "cStringIO", "cookielib", "httplib", "urllib2", "urlparse"}
+    | {"xmlrpclib", "HTMLParser", "Tkinter", "__builtin__", "copy_reg"}
 )
 _OLD_COMMAND = re.compile(r"(?:^|[\s/])python2(?:\.\d+)?(?=\s|$)")
 _INSTALL = re.compile(
@@ -59,26 +42,31 @@ _INSTALL = re.compile(
 _SOURCES = (".py", ".sh", ".bash", ".R", ".r", ".pl", ".ipynb")
 
 
-def looks_like_python2(archive: Path) -> tuple[str, ...]:
-    """Where a program in a zip shows that it needs Python 2, as `score.py, line 3`; empty where nothing does.
+def looks_like_python2(archive: Path) -> bool:
+    """Whether a program in a zip needs Python 2.
 
-    A file counts that Python 3 cannot compile and Python 2 could, or that imports a module which only Python 2
-    had, unless it is ready for both; and a command that calls python2.
+    It does where Python 3 cannot compile a file and Python 2 could, where one imports a module that only Python 2
+    had and is not ready for both, and where the command calls python2.
     """
+    return bool(python2_places(archive, most=1))
+
+
+def python2_places(archive: Path, *, most: int = _MOST_FOUND) -> tuple[str, ...]:
+    """Where a program in a zip shows that it needs Python 2, as `score.py, line 3`."""
     found = []
     if _OLD_COMMAND.search(read_metadata(archive).command):
         found.append("its command, which calls python2")
     for name, text in _sources(archive, (".py",)):
+        if len(found) >= most:
+            break
         line = _old_line(text)
         if line is not None:
             found.append(f"{name}, line {line}")
-        if len(found) >= _MOST_FOUND:
-            break
-    return tuple(found)
+    return tuple(found[:most])
 
 
 def find_installs(archive: Path) -> tuple[str, ...]:
-    """Where a program in a zip installs packages, as `run.sh, line 2: pip install x`: without a network it cannot."""
+    """Where a program in a zip installs packages, as `run.sh, line 2: pip install x`; it will have no network."""
     found = []
     command = read_metadata(archive).command
     if _INSTALL.search(command):
@@ -115,8 +103,10 @@ def _old_line(text: str) -> int | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except SyntaxError as error:
-        is_mixed = isinstance(error, TabError) or "inconsistent use of tabs" in str(error.msg)
-        return (error.lineno or 1) if is_mixed or _OLD_SYNTAX.search(text) else None
+        number = error.lineno or 1
+        line = "".join(text.splitlines()[number - 1 : number])
+        is_old = any(message in str(error.msg) for message in _OLD_MESSAGES) or _OLD_LINE.search(line)
+        return number if is_old else None
     except (ValueError, RecursionError, MemoryError):
         return None
     return _old_import(tree)
