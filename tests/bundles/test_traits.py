@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from bundles.reading import BundleContest, BundleReport
-from bundles.reading.contest import Accepts, Computation, Rule
+from bundles.reading import BundleReport
+from bundles.reading.contest import Accepts, BundleContest, Computation, Rule
 from tests.bundles import packing
 from tests.bundles.conftest import Read
 
