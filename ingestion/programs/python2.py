@@ -42,27 +42,20 @@ _INSTALL = re.compile(
 _SOURCES = (".py", ".sh", ".bash", ".R", ".r", ".pl", ".ipynb")
 
 
-def looks_like_python2(archive: Path) -> bool:
-    """Whether a program in a zip needs Python 2.
+def looks_like_python2(archive: Path) -> tuple[str, ...]:
+    """Where a program in a zip shows that it needs Python 2, as `score.py, line 3`; empty where nothing does.
 
     It does where Python 3 cannot compile a file and Python 2 could, where one imports a module that only Python 2
     had and is not ready for both, and where the command calls python2.
     """
-    return bool(python2_places(archive, most=1))
-
-
-def python2_places(archive: Path, *, most: int = _MOST_FOUND) -> tuple[str, ...]:
-    """Where a program in a zip shows that it needs Python 2, as `score.py, line 3`."""
     found = []
     if _OLD_COMMAND.search(read_metadata(archive).command):
         found.append("its command, which calls python2")
     for name, text in _sources(archive, (".py",)):
-        if len(found) >= most:
-            break
         line = _old_line(text)
         if line is not None:
             found.append(f"{name}, line {line}")
-    return tuple(found[:most])
+    return tuple(found[:_MOST_FOUND])
 
 
 def find_installs(archive: Path) -> tuple[str, ...]:
