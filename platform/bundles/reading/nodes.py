@@ -284,7 +284,8 @@ def _check_depth(text: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > _DEEPEST:
-            raise UnreadableYaml("It is nested too deeply.", event.start_mark.line + 1)
+            mark = event.start_mark
+            raise UnreadableYaml("It is nested too deeply.", mark.line + 1 if mark else 0)
 
 
 def _decoded(data: bytes, notes: Notebook) -> str:

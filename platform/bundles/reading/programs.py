@@ -109,11 +109,11 @@ class Sources:
                 "Put a file metadata.yaml with a line like `command: python3 score.py $input $output` beside it.",
             )
             return None
-        is_python2 = looks_like_python2(packed)
-        if is_python2:
+        signs = looks_like_python2(packed)
+        if signs:
             notes.warn(
                 place,
-                f"The {what} {path.name} is written for Python 2, which the built-in image does not have.",
+                f"The {what} {path.name} needs Python 2 ({signs[0]}), which the built-in image does not have.",
                 "Map its image to an installed one that has Python 2, or bring the program to Python 3.",
             )
         for install in find_installs(packed):
@@ -128,5 +128,5 @@ class Sources:
             path=packed,
             command=metadata.command,
             description=metadata.description,
-            is_python2=is_python2,
+            is_python2=bool(signs),
         )
