@@ -125,16 +125,33 @@ class ColumnRow(models.Model):
     submission = models.ForeignKey(Submission, models.CASCADE, related_name="+")
     position = models.PositiveIntegerField(default=0)
     rank = models.PositiveIntegerField(null=True, blank=True, help_text="Empty for who takes no place.")
-    values = models.JSONField(default=dict, help_text="Values by the task's id and the column's key, rounded.")
+    values = models.JSONField(
+        default=dict, help_text="Rounded values by `t`, the task's id, `c` and the column's id; missing: no key."
+    )
     received_at = models.DateTimeField(help_text="Of the submission; breaks ties.")
+    name_key = models.CharField(max_length=240, default="", help_text="The name as it is sorted and searched.")
+    neutral_number = models.PositiveIntegerField(null=True, help_text="Stands for the name on anonymous boards.")
+    is_frozen = models.BooleanField(default=False, help_text="Of the picture of how the board was when frozen.")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ["position", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["board", "phase", "submission"], name="one_row_per_submission")
+            models.UniqueConstraint(
+                fields=["board", "phase", "submission", "is_frozen"], name="one_row_per_submission"
+            )
         ]
-        indexes = [models.Index(fields=["board", "phase", "position"], name="rows_of_columns")]
+        indexes = [models.Index(fields=["board", "phase", "is_frozen", "position"], name="rows_of_columns")]
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.entrant}"
+
+
+class ColumnPicture(models.Model):
+    """That the boards of columns of a phase were frozen, and when; an empty board leaves nothing else."""
+
+    phase = models.OneToOneField(Phase, models.CASCADE, related_name="column_picture")
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.phase} at {self.made_at:%Y-%m-%d %H:%M:%S}"

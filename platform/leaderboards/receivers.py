@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from competitions.actions.dates import moved
 from competitions.models import Competition, Entrant, Phase, Task
 from competitions.signals import merged, places_changed, shifted
-from leaderboards import board
+from leaderboards import board, columns
 from leaderboards.entries import name_key
 from leaderboards.models import Board, LeaderboardRow, RankMoment
 from submissions.models import Submission
@@ -27,7 +27,8 @@ def refresh_board(submission: Submission, **kwargs: Any) -> None:
 
     Storing a score settles the submission, which sends this signal, so a score and its rank are one step.
     """
-    board.refresh(submission.phase, entrants=[submission.entrant_id])
+    keeper = columns if columns.is_programmed(submission.phase) else board
+    keeper.refresh(submission.phase, entrants=[submission.entrant_id])
 
 
 @receiver(shifted)
@@ -46,7 +47,7 @@ def boards_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: 
 def submission_deleted(instance: Submission, **kwargs: Any) -> None:
     """Its entrant has another entry now, or none; the boards of a competition that is being deleted can wait."""
     phase = Phase.objects.filter(pk=instance.phase_id, round__competition__deletion=None).first()
-    if phase is not None:
+    if phase is not None and not columns.is_programmed(phase):
         board.refresh_now(phase, entrants=[instance.entrant_id])
 
 
@@ -57,6 +58,8 @@ def phase_edited(
     """Digits, parts or a rule may have changed, or the board was frozen: rows made before would be wrong."""
     if created or raw:
         return
+    if columns.is_programmed(instance):
+        return  # `leaderboards.columns.receivers` keeps its boards
     if instance.board == Phase.Board.FROZEN or LeaderboardRow.objects.filter(board__phase=instance).exists():
         entries_stay = update_fields is not None and KEEPS_ENTRIES.issuperset(update_fields)
         board.refresh_now(instance, entrants=[] if entries_stay else None)

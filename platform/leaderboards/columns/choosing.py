@@ -1,0 +1,84 @@
+"""What entrants do with boards of columns: put a submission on them, and take it away."""
+
+from django.db import transaction
+
+from accounts.models import User
+from accounts.refusals import Refused
+from competitions import clock, policy
+from competitions.models import ColumnBoard, Phase
+from leaderboards.columns.standing import ENTRANTS_ADD, MAY_TAKE_AWAY, Rule
+from submissions import signals
+from submissions.models import Submission
+
+
+def rule_of(phase: Phase) -> str:
+    """The rule by which entrants put submissions on the boards of the phase; empty where they do not choose.
+
+    One submission is on all boards of its phase or on none, so the freest of their rules decides.
+    """
+    rules = set(ColumnBoard.objects.filter(competition=phase.competition).values_list("rule", flat=True))
+    return next((rule for rule in reversed(ENTRANTS_ADD) if rule in rules), "")
+
+
+def may_add(submission: Submission) -> bool:
+    """Whether the submission could be put on the boards of its phase now, by its entrant."""
+    return bool(rule_of(submission.phase)) and not submission.is_chosen and _stands(submission)
+
+
+def may_take_away(submission: Submission) -> bool:
+    """Whether it is on them and its entrant may take it away now."""
+    return submission.is_chosen and rule_of(submission.phase) in MAY_TAKE_AWAY and _is_open(submission)
+
+
+def _stands(submission: Submission) -> bool:
+    is_finished = submission.state == Submission.State.FINISHED
+    return submission.disqualified_at is None and is_finished and _is_open(submission)
+
+
+def _is_open(submission: Submission) -> bool:
+    phase = submission.phase
+    return phase.is_open_for(submission.entrant, clock.now(phase.competition))
+
+
+def add(submission: Submission, *, by: User) -> None:
+    """Put a finished submission on the boards of its phase; where only one may stand there, in place of another."""
+    rule = _permitted(submission, by)
+    if submission.disqualified_at is not None or submission.state != Submission.State.FINISHED:
+        raise Refused("Only a submission that has finished can be on the leaderboard.", status=409)
+    with transaction.atomic():
+        if rule != Rule.ADD_AND_DELETE_MULTIPLE:
+            others = submission.phase.submissions.filter(entrant=submission.entrant_id, is_chosen=True)
+            others.exclude(pk=submission.pk).update(is_chosen=False)
+        _set(submission, to=True)
+
+
+def take_away(submission: Submission, *, by: User) -> None:
+    """Take a submission away from the boards of its phase, where their rule allows it."""
+    if _permitted(submission, by) not in MAY_TAKE_AWAY:
+        raise Refused(
+            "Here a submission stays on the leaderboard.",
+            mend="Add another one; it takes the place of this one.",
+            status=409,
+        )
+    with transaction.atomic():
+        _set(submission, to=False)
+
+
+def _permitted(submission: Submission, by: User) -> str:
+    """The rule in force; raises Refused where the person or the moment is not right."""
+    phase = submission.phase
+    if not policy.own_entrants(by).filter(pk=submission.entrant_id).exists():
+        raise Refused("Only its entrant decides whether a submission is on the leaderboard.", status=403)
+    rule = rule_of(phase)
+    if not rule:
+        raise Refused(f"The leaderboard of {phase.title} is filled by itself.", status=409)
+    if not _is_open(submission):
+        raise Refused(f"{phase.title} is closed; its leaderboard stands.", status=409)
+    return rule
+
+
+def _set(submission: Submission, *, to: bool) -> None:
+    """Compare and set; whoever did it tells the boards, in the same transaction."""
+    if Submission.objects.filter(pk=submission.pk, is_chosen=not to).update(is_chosen=to):
+        submission.is_chosen = to
+        signals.changed.send(sender=Submission, submission=submission)
