@@ -33,6 +33,11 @@ def upload_link(run_id: int, attempt: int, name: str, size: int) -> str:
     return _link("put", content)
 
 
+def program_link(program_id: int) -> str:
+    """A link to read the files of an ingestion program, which lie where no other link leads."""
+    return _link("program", {"o": str(program_id)})
+
+
 def _link(verb: str, content: dict[str, Any]) -> str:
     token = signing.dumps({"v": verb, **content}, salt=SALT, compress=True)
     # Without a host: the worker reached the site by some address, and that one is right for it.

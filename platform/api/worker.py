@@ -23,7 +23,7 @@ from ninja.errors import HttpError
 from ninja.security import HttpBearer
 from pydantic import Field
 
-from api import transfer
+from api import programmed, transfer
 from datasets.models import DatasetVersion
 from submissions import dispatch, files, images, readiness_attempts, reports
 from submissions.leases import take_back
@@ -176,6 +176,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
     worker: Worker = request.auth  # type: ignore[attr-defined]
     run = (
         Run.objects.select_related("submission__phase", "task__phase__round__competition", "dataset_version")
+        .select_related("task__ingestion_program", "task__scoring_program")
         .filter(pk=run_id)
         .first()
     )
@@ -215,11 +216,22 @@ def claim(request: HttpRequest, run_id: int) -> Any:
 def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
     version = run.dataset_version
     phase = run.submission.phase
-    return {
+    common = {
         "run": run.pk,
         "attempt": attempt,
         "secret": secret,
         "lease_grace_seconds": settings.LEASE_GRACE.total_seconds(),
+        "archive": {
+            "url": transfer.download_link(run.submission.archive),
+            "sha256": run.submission.sha256,
+        },
+        "budget": run.budget_json,
+        "image": run.built_image.digest if run.built_image else run.image,
+        "seed": run.seed,
+    }
+    if run.task.scoring_program_id is not None:
+        return common | {"programs": programmed.inputs(run)}
+    return common | {
         "dataset": {
             "url": transfer.download_link(version.public_zip),
             "sha256": version.public_sha256,
@@ -231,13 +243,6 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
             "rows": {part: version.rows(part) for part in version.parts()},
             "columns": version.target_num,
         },
-        "archive": {
-            "url": transfer.download_link(run.submission.archive),
-            "sha256": run.submission.sha256,
-        },
-        "budget": run.budget_json,
-        "image": run.built_image.digest if run.built_image else run.image,
-        "seed": run.seed,
         "any_time": run.any_time,
         "load_models": phase.allow_saved_models and not phase.is_hidden,
     }
@@ -252,7 +257,7 @@ def _arrays(version: DatasetVersion) -> dict[str, str] | None:
 
 def _attempt_of(request: HttpRequest, run_id: int, body: OfAttempt) -> Run:
     """The run, if this worker still holds it by this attempt; 410 tells the worker to stop."""
-    run = Run.objects.select_related("submission__phase", "dataset_version").filter(pk=run_id).first()
+    run = Run.objects.select_related("submission__phase", "dataset_version", "task").filter(pk=run_id).first()
     worker: Worker = request.auth  # type: ignore[attr-defined]
     attempt = run.attempts.filter(number=body.attempt, worker=worker).first() if run else None
     if run is None or attempt is None or not hmac.compare_digest(attempt.secret_hash, token_hash(body.secret)):
@@ -338,6 +343,9 @@ def report(request: HttpRequest, run_id: int, body: Report) -> dict[str, str]:
 def transfers(request: HttpRequest, token: str) -> HttpResponseBase:
     """Read (GET) or write (PUT) the one object that a link names."""
     if request.method == "GET":
+        program = programmed.file_of(token)
+        if program is not None:
+            return FileResponse(program.open("rb"), content_type="application/octet-stream")
         ticket = transfer.read_ticket(token, "get")
         if ticket is None or not default_storage.exists(ticket.name):
             return JsonResponse({"detail": "This link is not valid any more."}, status=403)

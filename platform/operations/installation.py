@@ -98,6 +98,7 @@ def start_site(supervisor: Supervisor, installation: Installation) -> None:
     """Start the site and its worker, and wait until the site answers."""
     supervisor.start(parts.site(installation.home, installation.server.fileno()))
     supervisor.start(parts.site_worker(installation.home))
+    supervisor.start(parts.programs_worker(installation.home))
     wait_for_answer(supervisor, installation.local_url)
 
 

@@ -59,6 +59,17 @@ def site_worker(home: Path) -> Part:
     return Part("site worker", command, common_environment(), home / "logs" / "site-worker.log", folder=ROOT)
 
 
+def programs_worker(home: Path) -> Part:
+    """The site's worker for organizers' scoring programs, each in a sandbox: long work beside the short."""
+    command = (
+        *(sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", "programs", "-P", "threads", "-c", "2"),
+        *("--hostname", "programs@localhost", "--loglevel", "INFO", "--without-gossip", "--without-mingle"),
+    )
+    return Part(
+        "programs worker", command, common_environment(), home / "logs" / "programs-worker.log", folder=ROOT
+    )
+
+
 def compute_worker(
     home: Path,
     *,

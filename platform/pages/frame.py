@@ -72,6 +72,7 @@ class Frame:
             phase
             for phase in self.phases
             if phase.takes_submissions
+            and phase.fans_out_from_id is None
             and phase.pk not in spent
             and (phase.is_open(self.now) or (phase.pk in extended and phase.has_begun(self.now)))
         ]

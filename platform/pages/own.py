@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from django.db.models import Prefetch, QuerySet
 
 from competitions.models import Phase
-from competitions.policy import known_tasks
+from competitions.policy import Person, known_tasks
 from leaderboards.models import LeaderboardRow
 from pages.curve_plot import Plot, draw
+from pages.programmed import RunFiles, with_columns, with_files
 from submissions.curves import curves
 from submissions.dispatch import queue_positions
 from submissions.models import Attempt, Prediction, Run, RunState, Submission
@@ -37,6 +38,7 @@ class ShownRun:
     advice: str
     inside: "Inside | None"
     plot: Plot | None
+    files: RunFiles
 
     @property
     def state_label(self) -> str:
@@ -116,13 +118,20 @@ def listed(submissions: Sequence[Submission], *, sees_hidden: bool, now: dt.date
 
 
 def shown_runs(
-    submission: Submission, *, sees_hidden: bool, may_see_log: bool, sees_attempts: bool, now: dt.datetime
+    submission: Submission,
+    *,
+    user: Person,
+    sees_hidden: bool,
+    may_see_log: bool,
+    sees_attempts: bool,
+    now: dt.datetime,
 ) -> list[ShownRun]:
-    """Every run of a submission loaded by `with_runs`, with all that its page shows."""
+    """Every run of a submission loaded by `with_runs`, with all that its page shows to a user."""
     [views] = _views([submission], sees_hidden, now)
     positions = queue_positions([run for run, _ in views]) if not _is_concealed(submission, may_see_log) else {}
     drawn = curves([run for run, _ in views], sees_hidden=sees_hidden, now=now)
     inside = _inside(submission, [run for run, _ in views]) if sees_attempts else {}
+    files = with_files(user, submission)
     return [
         ShownRun(
             run,
@@ -132,6 +141,7 @@ def shown_runs(
             advice(view, submission.phase) if may_see_log else "",
             inside.get(run.pk),
             draw(drawn.get(run.pk, [])),
+            files.get(run.pk, RunFiles()),
         )
         for run, view in views
     ]
@@ -158,9 +168,19 @@ def _views(
             run.task.phase = submission.phase
             tasks[run.task_id] = run.task
     known = known_tasks(tasks.values(), now)
+    of_columns = with_columns(submissions, sees_hidden=sees_hidden, now=now)
     return [
         [
-            (run, run_view(run, sees_hidden=sees_hidden, now=now, is_known=run.task_id in known))
+            (
+                run,
+                run_view(
+                    run,
+                    sees_hidden=sees_hidden,
+                    now=now,
+                    is_known=run.task_id in known,
+                    columns=of_columns.get(run.pk, ()),
+                ),
+            )
             for run in submission.runs.all()
         ]
         for submission in submissions

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from django.conf import settings
 from django.core.files import File
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.db.models.fields.files import FieldFile
 
 from accounts.models import User
@@ -17,12 +17,13 @@ from competitions import clock, teams
 from competitions import images as competition_images
 from competitions import policy as competition_policy
 from competitions.models import Entrant, Phase, Task
-from submissions import dispatch, making, policy
+from submissions import dispatch, fanning, making, policy
 from submissions.intake import AtTheDoor, examined
 from submissions.models import Prediction, Run, RunState, Submission
 from submissions.models.runs import AT_WORKER
 from submissions.models.submission import quota_left
 from submissions.models.worker import code_runs_unconfined
+from submissions.programs.making import is_programmed, make_runs
 from submissions.standing import standing_submission
 from submissions.transitions import end_run, settle
 
@@ -47,11 +48,12 @@ def submit(
     """
     begun_at = begun_at or clock.now(phase.competition)
     check(user=user, phase=phase, is_kit_code=is_kit_code)
-    tasks = making.chosen(making.tasks_of(phase), task_names, phase)
+    fans = fanning.fans_of(phase)
+    tasks = fanning.tasks_of(phase, fans, task_names)
     entrant = competition_actions.entrant_of(phase.competition, user)
     check_window(phase, entrant, begun_at=begun_at, now=clock.now(phase.competition))
     check_quota(phase, entrant, clock.now(phase.competition))
-    with examined(archive, phase, tasks) as door:
+    with examined(archive, phase, tasks or making.tasks_of(fans[0])) as door:
         if not drops_code:
             check_dropped_code(phase, entrant, door.kind)
         stored: list[FieldFile] = []
@@ -63,6 +65,7 @@ def submit(
                 submission = _store(entrant, phase, user, door, File(file), filename, comment, is_kit_code)
                 stored.append(submission.archive)
                 _make_runs(submission, tasks, door, stored)
+                fanning.fan_out(submission, fans)
                 settle(submission)
                 # Robust: from here on the submission is in, and a doorbell that fails must not undo its files.
                 transaction.on_commit(dispatch.after_commit, robust=True)
@@ -83,6 +86,7 @@ def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
         )
     if not phase.takes_submissions:
         raise Refused(f"Nobody submits to {phase.title}; its entries come from an earlier phase.", status=409)
+    fanning.check(phase)
     left = teams.departed_from(user, phase)
     if left is not None:
         raise Refused(
@@ -157,7 +161,8 @@ def cancel(submission: Submission, *, by: User | None) -> Submission:
         raise Refused("Only its entrant or an organizer may cancel a submission.", status=403)
     with transaction.atomic():
         # Not through the submission: its page loads the runs with more, which a lock cannot take in.
-        runs = list(Run.objects.filter(submission=submission).select_for_update(no_key=True))
+        own = Q(submission=submission) | Q(submission__fanned_from=submission)
+        runs = list(Run.objects.filter(own).order_by("pk").select_for_update(of=("self",), no_key=True))
         if all(run.has_ended for run in runs):
             raise Refused("This submission has ended already.", status=409)
         if submission.origin is not None:
@@ -171,12 +176,14 @@ def cancel(submission: Submission, *, by: User | None) -> Submission:
         for run in runs:
             if run.state in (RunState.QUEUED, RunState.COLLECTED, RunState.SCORING):
                 end_run(run, RunState.CANCELLED, reason="cancelled", sentence="Cancelled before it ended.")
-        submission.runs.filter(state__in=AT_WORKER).update(
+        Run.objects.filter(own, state__in=AT_WORKER).update(
             cancel_asked=True, sentence="Is being stopped because it was cancelled."
         )
         if is_untouched:
             submission.uses_quota = False
             submission.save(update_fields=["uses_quota"])
+        for fan in submission.fans.all():
+            settle(fan)
         settle(submission)
     submission.refresh_from_db()
     return submission
@@ -224,6 +231,9 @@ def _printable(text: str) -> str:
 
 
 def _make_runs(submission: Submission, tasks: list[Task], door: AtTheDoor, stored: list[FieldFile]) -> None:
+    if is_programmed(tasks):
+        make_runs(submission, enumerate(tasks))
+        return
     for order, task in enumerate(tasks):
         results = door.results.get(task.pk, [])
         if not results and submission.has_code:

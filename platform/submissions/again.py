@@ -10,6 +10,8 @@ from accounts.refusals import Refused
 from competitions.models import Phase, Task
 from submissions import dispatch, making
 from submissions.models import Reason, Run, RunState, Submission
+from submissions.programs import kinds
+from submissions.programs import making as programmed
 from submissions.standing import standing_submission
 from submissions.transitions import move
 
@@ -50,21 +52,22 @@ def run_again(run: Run, *, fresh: bool) -> None:
     """
     run = (
         Run.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("submission__phase", "task")
+        .select_related("submission__phase", "task__ingestion_program")
         .get(pk=run.pk)
     )
     fields: dict[str, object] = {}
     if fresh:
         task = next(task for task in making.tasks_of(run.submission.phase) if task.pk == run.task_id)
-        fields = making.snapshot(run.submission.phase, task)
+        fields = _snapshot(run, task)
+    waits = run.task.scoring_program_id is None or kinds.needs_worker(run.submission, run.task)
     number = run.attempt_number + 1  # a number that no attempt has: reports of earlier ones are refused
     queued = move(
         run,
         SCORABLE,
-        RunState.QUEUED,
+        RunState.QUEUED if waits else RunState.COLLECTED,
         is_rerun=True,
         reason="",
-        sentence=AGAIN,
+        sentence=AGAIN if waits else SCORED_AGAIN,
         attempt_number=number,
         attempts_before=number,
         scoring_tries=0,
@@ -76,13 +79,21 @@ def run_again(run: Run, *, fresh: bool) -> None:
         log="",
         log_tail="",
         error_lines="",
+        program_report={},
         **fields,
     )
     if queued:
         run.predictions.all().delete()
+        run.files.all().delete()
         # Its `ended_at` stays: it tells that the submission had its scores before.
         Submission.objects.filter(pk=run.submission_id).update(state=Submission.State.ACTIVE)
         transaction.on_commit(dispatch.after_commit, robust=True)
+
+
+def _snapshot(run: Run, task: Task) -> dict[str, object]:
+    if task.scoring_program_id is not None:
+        return programmed.snapshot(run.submission, task)
+    return making.snapshot(run.submission.phase, task)
 
 
 def score_again(run: Run, **fields: object) -> None:

@@ -19,11 +19,21 @@ from django.utils import timezone
 from accounts.refusals import Refused
 from competitions import policy
 from competitions.actions.base import Action, Preview
-from competitions.models import AuditEntry, Competition, Deletion, Entrant, Phase, Team
+from competitions.models import AuditEntry, Competition, Deletion, Entrant, Phase, PhaseFile, Task, Team
 from datasets.versions import delete_afterwards
 from submissions import doorbell
 from submissions.files import discard_incoming
-from submissions.models import Attempt, Handover, Prediction, ReadinessCheck, ReadinessRow, Run, Submission, Worker
+from submissions.models import (
+    Attempt,
+    Handover,
+    Prediction,
+    ReadinessCheck,
+    ReadinessRow,
+    Run,
+    RunFile,
+    Submission,
+    Worker,
+)
 from submissions.models.readiness import CHECK_AT_WORKER, CheckState
 from submissions.models.runs import AT_WORKER, ENDED, RunState
 from submissions.rehearsal import made_datasets
@@ -194,6 +204,7 @@ def finish(deletion: Deletion) -> bool:
     submissions = Submission.objects.filter(**of_phases).order_by("pk")
     Run.objects.filter(submission__in=submissions).exclude(copied_from=None).update(copied_from=None)
     submissions.exclude(origin=None).update(origin=None)
+    submissions.exclude(fanned_from=None).update(fanned_from=None)
     while chunk := list(submissions.values_list("pk", flat=True)[:CHUNK]):
         _remove_submissions(chunk)
     _remove_rest(deletion, competition)
@@ -222,6 +233,7 @@ def _files_of(ids: list[int]) -> list[tuple[Any, str]]:
     found: list[FieldFile] = [one.archive for one in Submission.objects.filter(pk__in=ids).only("archive")]
     found += [one.log for one in Run.objects.filter(submission__in=ids).only("log")]
     found += [one.file for one in Prediction.objects.filter(run__submission__in=ids).only("file")]
+    found += [one.file for one in RunFile.objects.filter(run__submission__in=ids).only("file")]
     logs = ReadinessRow.objects.filter(readiness_check__submission__in=ids).only("log")
     found += [one.log for one in logs]
     return list({(file.storage, str(file.name)) for file in found if file})
@@ -231,16 +243,19 @@ def _remove_rest(deletion: Deletion, competition: Competition) -> None:
     """Remove the competition itself, and keep its audit log with the deletion."""
     made = made_datasets.stand_ins_of(competition)
     with transaction.atomic():
-        images = [(image.file.storage, str(image.file.name)) for image in competition.images.all()]
+        of_phases = PhaseFile.objects.filter(phase__round__competition=competition)
+        owners = (*competition.images.all(), *competition.programs.all(), *of_phases)
+        stored = [(owner.file.storage, str(owner.file.name)) for owner in owners]
         Entrant.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
-        Phase.objects.filter(round__competition=competition).exclude(parent=None).update(parent=None)
+        Phase.objects.filter(round__competition=competition).update(parent=None, fans_out_from=None)
+        Task.objects.filter(phase__round__competition=competition).delete()  # they protect their programs
         audit = AuditEntry.objects.filter(competition=competition).select_related("user").order_by("at", "id")
         Deletion.objects.filter(pk=deletion.pk).update(
             audit=[as_json(entry) for entry in audit], ended_at=timezone.now()
         )
         competition.delete()
-        delete_afterwards(images)
+        delete_afterwards(stored)
     made_datasets.remove(made)
     log.info("the competition %s, deleted by %s, is gone", deletion.slug, deletion.asked_by_name or "the operator")
 

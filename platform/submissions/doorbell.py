@@ -52,6 +52,13 @@ def ring_scorer(run_id: int) -> None:
     _send(app, "submissions.score_run", run_id, "site", expires=600)
 
 
+def ring_programs(run_id: int) -> None:
+    """Tell the site's worker for organizers' programs that a run waits for its score."""
+    from config.celery import app
+
+    _send(app, "submissions.score_programmed", run_id, "programs", expires=600)
+
+
 def ring_dispatcher() -> None:
     """Tell the site's own worker to look at the queue."""
     from config.celery import app

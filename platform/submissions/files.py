@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from datasets.models import DatasetVersion, solution_storage
 from datasets.uploads.models import UploadPart
-from submissions.models import Attempt, Prediction, ReadinessRow, Run, Submission
+from submissions.models import Attempt, Prediction, ReadinessRow, Run, RunFile, Submission
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,8 @@ def _referenced() -> set[str]:
     names.update(Run.objects.exclude(log="").values_list("log", flat=True).iterator())
     names.update(Prediction.objects.values_list("file", flat=True).iterator())
     names.update(ReadinessRow.objects.exclude(log="").values_list("log", flat=True).iterator())
-    for field in ("public_zip", "cache_zip", "valid_solution", "test_solution"):
+    names.update(RunFile.objects.values_list("file", flat=True).iterator())
+    for field in ("public_zip", "cache_zip", "valid_solution", "test_solution", "reference"):
         names.update(DatasetVersion.objects.values_list(field, flat=True).iterator())
     names.update(UploadPart.objects.values_list("file", flat=True).iterator())
     return names

@@ -21,6 +21,7 @@ from competitions.models import Competition, Entrant, Extension, Phase, Task
 from submissions import copies, dispatch, making, signals
 from submissions.models import Handover, Run, RunState, Score, Submission
 from submissions.models.runs import AT_WORKER, ENDED, HELD
+from submissions.programs.making import is_programmed, make_runs
 from submissions.standing import public_scores, runs_by_task, standing_submission
 from submissions.transitions import end_run, settle
 
@@ -277,6 +278,10 @@ def _make_runs(submission: Submission, source: Submission, tasks: Sequence[tuple
     In a blind phase the code always runs; prediction files inside the archive never count there.
     """
     phase = submission.phase
+    if is_programmed(task for _, task in tasks):
+        # What programs make of a submission depends on their own luck and data: nothing stands, all runs again.
+        make_runs(submission, tasks)
+        return
     earlier = {} if phase.is_blind else copies.earlier_runs(source, [task for _, task in tasks])
     for order, task in tasks:
         runs = earlier.get(task.dataset_id, [])

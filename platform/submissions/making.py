@@ -16,7 +16,8 @@ WAITS_FOR_SCORE = "Waits for its score."
 
 def tasks_of(phase: Phase) -> list[Task]:
     """The tasks of a phase in their order, with all that making a run reads."""
-    return list(phase.tasks.select_related("dataset", "phase").prefetch_related("dataset__versions"))
+    found = phase.tasks.select_related("dataset", "phase", "scoring_program", "ingestion_program")
+    return list(found.prefetch_related("dataset__versions"))
 
 
 def snapshot(phase: Phase, task: Task) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from django.db.models import Q, QuerySet
 
 from competitions import policy as competition_policy
-from competitions.models import Competition, Phase
+from competitions.models import Competition, Phase, Task
 from competitions.policy import Person
-from submissions.models import Submission, Worker
+from submissions.models import RunFile, Submission, Worker
+from submissions.programs.kinds import reads_labels
 
 
 def is_own(user: Person, submission: Submission) -> bool:
@@ -33,18 +34,40 @@ def may_see(user: Person, submission: Submission) -> bool:
 
 
 def may_see_log(user: Person, submission: Submission) -> bool:
-    """Logs, usage, files and notes: in a hidden phase for those who see what is hidden, since a log could carry
-    test rows out; elsewhere for the entrant and every organizer.
+    """Logs, usage, files and notes: in a phase that hides them for those who see what is hidden, since a log could
+    carry test rows out; elsewhere for the entrant and every organizer.
     """
+    if submission.phase.hides_output:
+        return competition_policy.Viewer(user, submission.phase.round.competition).sees_hidden
+    return may_download(user, submission)
+
+
+def may_download(user: Person, submission: Submission) -> bool:
+    """The archive goes to organizers, and to its entrant where the phase is not hidden."""
     viewer = competition_policy.Viewer(user, submission.phase.round.competition)
     if submission.phase.is_hidden:
         return viewer.sees_hidden
     return viewer.is_organizer or is_own(user, submission)
 
 
-def may_download(user: Person, submission: Submission) -> bool:
-    """The archive goes to organizers, and to its entrant where the phase is not hidden."""
-    return may_see_log(user, submission)
+def readable_kinds(user: Person, submission: Submission, task: Task) -> frozenset[str]:
+    """The kinds of files of a programmed run that the person may read; empty for whom its logs are closed.
+
+    Entrants read what their own code left. What an ingestion program prints is theirs too, because their code may
+    print there, unless it reads labels. The scoring program's log and its page of details may tell labels: entrants
+    see them only where the phase says so, and organizers where they see what is hidden. The scores file may hold
+    columns that are hidden, so organizers alone see it.
+    """
+    if not may_see_log(user, submission):
+        return frozenset()
+    if competition_policy.Viewer(user, submission.phase.round.competition).sees_hidden:
+        return frozenset(RunFile.Kind.values)
+    kinds = {RunFile.Kind.PREDICTIONS}
+    if not reads_labels(task.ingestion_program):
+        kinds.add(RunFile.Kind.INGESTION_LOG)
+    if submission.phase.shows_details:
+        kinds |= {RunFile.Kind.SCORING_LOG, RunFile.Kind.DETAILS}
+    return frozenset(str(kind.value) for kind in kinds)
 
 
 def may_check_readiness(user: Person, submission: Submission) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from competitions.models import Phase
-from submissions.models import BuiltImage, Run, RunState, Score, Submission
+from competitions.models import Column, Competition, Phase
+from submissions.models import BuiltImage, ColumnScore, Run, RunState, Score, Submission
 
 CONCEALED = {
     "timed_out": "Ran out of its time budget.",
@@ -31,6 +31,16 @@ class PublicScore:
     metric: str
     value: float
     stderr: float | None
+    text: str
+
+
+@dataclass(frozen=True)
+class PublicColumn:
+    """A value of a board's column as people see it: rounded to the column's precision."""
+
+    key: str
+    title: str
+    value: float
     text: str
 
 
@@ -60,6 +70,7 @@ class RunView:
     stopped: bool = False
     image: BuiltImage | None = None
     scores: dict[str, PublicScore] = field(default_factory=dict)
+    columns: tuple[PublicColumn, ...] = ()
 
 
 def round_significant(value: float, digits: int) -> float:
@@ -85,6 +96,45 @@ def public_value(value: float, stderr: float | None, *, part: str, metric: str, 
     rounded = round(value, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
     stderr = None if stderr is None else round_significant(stderr, 2)
     return PublicScore(part, metric, rounded, stderr, f"{rounded:.{digits}f}")
+
+
+def public_column(value: float, column: Column) -> PublicColumn:
+    """The public view of a value in a column, computed or from a scoring program."""
+    rounded = round(value, column.precision) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return PublicColumn(column.key, column.title, rounded, f"{rounded:.{column.precision}f}")
+
+
+def shows_columns(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> bool:
+    """Whether the viewer may see now what scoring programs said of submissions to the phase."""
+    if sees_hidden:
+        return True
+    if phase.is_hidden:
+        return phase.is_released(now)
+    return not phase.hides_scores or phase.has_ended(now)
+
+
+def visible_columns(competition: Competition, phase: Phase, *, sees_hidden: bool) -> list[Column]:
+    """The columns of the phase that the viewer may know, each key once, in the order of the boards; one query.
+
+    Columns that are computed of others are on boards only: they depend on who else is there.
+    """
+    found: dict[str, Column] = {}
+    columns = Column.objects.filter(board__competition=competition, computation="").select_related("board")
+    for column in columns.order_by("board__order", "order", "pk"):
+        is_hidden = column.is_hidden or column.board.is_hidden or column.key in phase.hidden_columns
+        if sees_hidden or not is_hidden:
+            found.setdefault(column.key, column)
+    return list(found.values())
+
+
+def public_columns(
+    scores: Sequence[ColumnScore], columns: Sequence[Column], phase: Phase, *, sees_hidden: bool, now: dt.datetime
+) -> tuple[PublicColumn, ...]:
+    """What the viewer may know now of the scores of one run; `columns` are those of `visible_columns`."""
+    if not shows_columns(phase, sees_hidden=sees_hidden, now=now):
+        return ()
+    values = {score.key: score.value for score in scores}
+    return tuple(public_column(values[column.key], column) for column in columns if column.key in values)
 
 
 def visible_parts(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> tuple[str, ...]:
@@ -120,11 +170,18 @@ def seems_ended(run: Run, phase: Phase, now: dt.datetime) -> bool:
     return now >= run.started_at + dt.timedelta(seconds=told)
 
 
-def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | None = None) -> RunView:
+def run_view(
+    run: Run,
+    *,
+    sees_hidden: bool,
+    now: dt.datetime,
+    is_known: bool | None = None,
+    columns: tuple[PublicColumn, ...] = (),
+) -> RunView:
     """What the viewer may know of a run. Wants scores, task, dataset version, built image and phase loaded.
 
     `is_known` tells whether entrants may know the dataset (`competitions.policy.known_tasks`); without it the
-    task's own phase decides.
+    task's own phase decides. `columns` are those that `public_columns` made for the same viewer.
     """
     phase = run.submission.phase
     parts = visible_parts(phase, sees_hidden=sees_hidden, now=now)
@@ -135,9 +192,12 @@ def run_view(run: Run, *, sees_hidden: bool, now: dt.datetime, is_known: bool | 
         "run_id": run.pk,
         "task": shown_task(run, sees_hidden=sees_hidden, is_known=is_known),
         "scores": scores,
+        "columns": columns,
     }
     if phase.is_hidden and not sees_hidden:
         return RunView(**common, **_concealed(run, phase, now))
+    if phase.hides_output and not sees_hidden:
+        return RunView(**common, **_without_output(run))
     return RunView(
         **common,
         state=run.state,
@@ -177,6 +237,21 @@ def _concealed(run: Run, phase: Phase, now: dt.datetime) -> dict[str, Any]:
         "reason": run.reason,
         "sentence": CONCEALED.get(run.reason, f"{label.capitalize()}."),
         "wall_seconds": None if run.wall_seconds is None else coarse_seconds(run.wall_seconds),
+    }
+
+
+def _without_output(run: Run) -> dict[str, Any]:
+    """State, reason and time of a run in a phase that keeps what programs print, and nothing that they printed."""
+    label = run.get_state_display()
+    sentence = CONCEALED.get(run.reason, f"{label.capitalize()}.") if run.has_ended else run.sentence
+    return {
+        "state": run.state,
+        "state_label": label,
+        "reason": run.reason,
+        "sentence": sentence,
+        "wall_seconds": run.wall_seconds,
+        "wall_budget": run.budget.wall_seconds,
+        "stopped": run.state == RunState.FINISHED and bool(run.reason),
     }
 
 

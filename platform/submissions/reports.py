@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from ingestion.recognition import parse_prediction_name
 from submissions import doorbell
 from submissions.dispatch import AGAIN, FAILED_WORKER
-from submissions.models import Attempt, Prediction, Reason, Run, RunState
+from submissions.models import Attempt, Prediction, Reason, Run, RunFile, RunState
 from submissions.models.runs import AT_WORKER
 from submissions.reconciler import lose_attempt, queue_again
 from submissions.transitions import end_attempt, end_run, move, settle
@@ -19,6 +19,11 @@ from submissions.transitions import end_attempt, end_run, move, settle
 log = logging.getLogger(__name__)
 
 LOG_NAME = "log.txt"
+INGESTION_LOG_NAME = "ingestion_log.txt"
+OUTPUT_NAME = "predictions.zip"
+OF_PROGRAMS = (LOG_NAME, INGESTION_LOG_NAME, OUTPUT_NAME)
+ZIP_BYTES_A_FILE = 1024  # what a zip adds to each of its files at most
+MOST_NOTES = 20
 BYTES_A_NUMBER = 32  # room for one number and its blank in a prediction file (formats, section 3)
 MOST_PREDICTIONS = 50
 MOST_RELEASES = 10  # a run that workers give back more often than this counts as lost each time
@@ -65,6 +70,15 @@ class ReportedPrediction(ReportedFile):
     seconds: Seconds | None = None
 
 
+class Exits(BaseModel):
+    """How the programs of a programmed run ended, as a scoring program reads it: codes, and seconds."""
+
+    exitCode: int | None = Field(None, ge=-(2**31), lt=2**31)  # the names that scorers know
+    elapsedTime: Seconds = 0.0
+    ingestionExitCode: int | None = Field(None, ge=-(2**31), lt=2**31)
+    ingestionElapsedTime: Seconds | None = None
+
+
 class Report(BaseModel):
     """How an attempt ended. `released`: the worker stops and gives the run back."""
 
@@ -80,10 +94,16 @@ class Report(BaseModel):
     log_tail: Text = Field("", max_length=20_000)
     predictions: list[ReportedPrediction] = Field(default_factory=list, max_length=MOST_PREDICTIONS)
     log: ReportedFile | None = None
+    output: ReportedFile | None = None
+    ingestion_log: ReportedFile | None = None
+    ingestion_lines: Text = Field("", max_length=4000)
+    exits: Exits | None = None
+    notes: list[Annotated[Text, Field(max_length=500)]] = Field(default_factory=list, max_length=MOST_NOTES)
 
     def files(self) -> list[ReportedFile]:
         """Every file that the report names."""
-        return [*self.predictions, *([self.log] if self.log else [])]
+        others = (self.log, self.output, self.ingestion_log)
+        return [*self.predictions, *(file for file in others if file is not None)]
 
 
 class BadReport(Exception):
@@ -91,7 +111,12 @@ class BadReport(Exception):
 
 
 def is_file_of(run: Run, name: str) -> bool:
-    """Whether a run may leave a file of this name: its log, or a prediction for a part of its dataset."""
+    """Whether a run may leave a file of this name: its log, or a prediction for a part of its dataset.
+
+    A programmed run leaves all its predictions in one zip.
+    """
+    if run.task.scoring_program_id is not None:
+        return name in OF_PROGRAMS
     if name == LOG_NAME:
         return True
     parsed = parse_prediction_name(name)
@@ -102,6 +127,7 @@ def check(run: Run, report: Report) -> None:
     """Raise BadReport where the files are not those of this run, or where two claim the same place."""
     if report.log is not None and report.log.name != LOG_NAME:
         raise BadReport(f"The log is called {LOG_NAME}.")
+    _check_programmed(run, report)
     places = set()
     for file in report.predictions:
         parsed = parse_prediction_name(file.name)
@@ -114,10 +140,21 @@ def check(run: Run, report: Report) -> None:
         places.add((file.part, file.number))
 
 
+def _check_programmed(run: Run, report: Report) -> None:
+    wanted = ((report.output, OUTPUT_NAME), (report.ingestion_log, INGESTION_LOG_NAME))
+    for file, name in wanted:
+        if file is not None and (file.name != name or run.task.scoring_program_id is None):
+            raise BadReport(f"{file.name!r} is not a file that this run leaves.")
+    if run.task.scoring_program_id is not None and report.status == "ok" and report.output is None:
+        raise BadReport(f"It ended well, but its {OUTPUT_NAME} is missing.")
+
+
 def upload_limit(run: Run, name: str) -> int:
     """How many bytes a worker may send for one file of the run."""
-    if name == LOG_NAME:
+    if name in (LOG_NAME, INGESTION_LOG_NAME):
         return run.budget.log_bytes * 2
+    if name == OUTPUT_NAME:
+        return run.budget.output_bytes + run.budget.output_files * ZIP_BYTES_A_FILE
     version = run.dataset_version
     rows = max((version.rows(part) for part in version.parts()), default=0)
     return rows * max(1, version.target_num) * BYTES_A_NUMBER + 4096
@@ -131,7 +168,9 @@ def take(run: Run, attempt: int, report: Report, kept: dict[str, str]) -> bool:
     with transaction.atomic():
         keeps = False
         fenced = (
-            Run.objects.select_for_update(of=("self",), no_key=True).select_related("submission").get(pk=run.pk)
+            Run.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("submission__phase", "task")
+            .get(pk=run.pk)
         )
         if fenced.attempt_number != attempt or fenced.state not in AT_WORKER:
             return False
@@ -219,21 +258,49 @@ def _keep_files(run: Run, attempt: int, report: Report, kept: dict[str, str]) ->
             size=reported.size,
         )
 
+    for file, kind in (
+        (report.output, RunFile.Kind.PREDICTIONS),
+        (report.ingestion_log, RunFile.Kind.INGESTION_LOG),
+    ):
+        if file is not None:
+            fields = {"name": file.name, "file": kept[file.name], "sha256": file.sha256, "size": file.size}
+            RunFile.objects.update_or_create(run=run, kind=kind, defaults=fields)
+
+
+def _program_report(run: Run, report: Report) -> dict[str, object]:
+    """What is kept of the programs' ends; nothing for runs of other kinds."""
+    if run.task.scoring_program_id is None:
+        return {}
+    said = {
+        "metadata": report.exits.model_dump(exclude_unset=True) if report.exits else {},
+        "notes": report.notes,
+        "ingestion_lines": report.ingestion_lines,
+    }
+    return {"program_report": {key: value for key, value in said.items() if value}}
+
+
+def _is_scored_all_the_same(run: Run, report: Report) -> bool:
+    """Whether a run whose ingestion program failed still goes to the scoring program."""
+    wanted = run.task.scoring_program_id is not None and run.submission.phase.scores_failed_ingestion
+    return wanted and report.reason == "ingestion_failed" and report.output is not None
+
 
 def _conclude(run: Run, report: Report) -> None:
-    if report.status == "failed":
+    told = _usage(report) | _program_report(run, report)
+    if report.status == "failed" and not _is_scored_all_the_same(run, report):
         reason = report.reason or "crashed"
         sentence = report.sentence or f"{Reason(reason).label.capitalize()}."
-        end_run(run, RunState.FAILED, reason=reason, sentence=sentence, **_usage(report))
+        end_run(run, RunState.FAILED, reason=reason, sentence=sentence, **told)
         return
+    note = report.reason if report.status == "ok" else None  # of a run that was stopped, and counts
     move(
         run,
         AT_WORKER,
         RunState.COLLECTED,
-        reason=report.reason or "",
-        sentence=(report.reason and report.sentence) or "Waits for its score.",
+        reason=note or "",
+        sentence=(note and report.sentence) or "Waits for its score.",
         deadline=None,
         rung_at=timezone.now(),
-        **_usage(report),
+        **told,
     )
     transaction.on_commit(lambda: doorbell.ring_scorer(run.pk), robust=True)

@@ -3,13 +3,28 @@
 from celery import shared_task
 from django.utils import timezone
 
-from submissions import bulk, curves, deletion, dispatch, files, handover, reconciler, scoring
+from submissions import bulk, curves, deletion, dispatch, doorbell, files, handover, reconciler, scoring
+from submissions.programs.kinds import is_scored_by_program
+from submissions.programs.scoring import score_programmed
+
+LONGEST_SCORING = 31 * 86_400  # seconds; the budget of a run bounds its programs, not the task's own limit
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
 def score_run(run_id: int) -> None:
-    """Score a collected run."""
-    scoring.score_run(run_id)
+    """Score a collected run; one that an organizer's program scores goes on to the queue of such programs."""
+    if is_scored_by_program(run_id):
+        doorbell.ring_programs(run_id)
+    else:
+        scoring.score_run(run_id)
+
+
+@shared_task(  # type: ignore[untyped-decorator]
+    name="submissions.score_programmed", time_limit=LONGEST_SCORING, soft_time_limit=LONGEST_SCORING
+)
+def score_by_program(run_id: int) -> None:
+    """Run an organizer's scoring program on a collected run. Takes long, so it has a queue of its own."""
+    score_programmed(run_id)
 
 
 @shared_task(name="submissions.dispatch")  # type: ignore[untyped-decorator]

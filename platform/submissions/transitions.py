@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from competitions.models import Competition
@@ -49,6 +50,7 @@ def end_run(run: Run, state: str, *, reason: str = "", sentence: str = "", **fie
         **fields,
     )
     if ended and state != RunState.FINISHED:
+        run.column_scores.all().delete()
         run.scores.all().delete()  # of a run that was run or scored again: what it had before does not stand
     return ended
 
@@ -66,10 +68,17 @@ def settle(submission: Submission) -> None:
     """
     # The lock makes two runs that end at once settle one after the other, so that the last one sees both.
     submission = Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
-    runs = list(submission.runs.exclude(HELD))
+    runs = list(submission.runs.exclude(HELD)) or list(_runs_of_fans(submission))
     if submission.state != Submission.State.CANCELLED and runs and all(run.has_ended for run in runs):
         _conclude(submission, runs)
     signals.changed.send(sender=Submission, submission=submission)
+    if submission.fanned_from is not None and not submission.fanned_from.runs.exists():
+        settle(submission.fanned_from)
+
+
+def _runs_of_fans(submission: Submission) -> "QuerySet[Run]":
+    """The runs in other phases of a submission that was only passed on to them: its state follows theirs."""
+    return Run.objects.filter(submission__fanned_from=submission).exclude(HELD)
 
 
 def _conclude(submission: Submission, runs: list[Run]) -> None:

@@ -87,6 +87,7 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
     may_see_log = policy.may_see_log(request.user, submission)
     runs = own.shown_runs(
         submission,
+        user=request.user,
         sees_hidden=shown.sees_hidden,
         may_see_log=may_see_log,
         sees_attempts=may_see_log and shown.is_organizer,

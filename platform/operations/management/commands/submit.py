@@ -70,7 +70,7 @@ class Command(PodiumCommand):
             return str(result["sentence"])
         lines = [f"Submission {result['number']} of {result['entrant']} is {result['state']}."]
         for run in result["runs"]:
-            scores = ", ".join(f"{part} {score['value']:.4f}" for part, score in run["scores"].items())
+            scores = ", ".join(f"{part} {value_of(score):.4f}" for part, score in run["scores"].items())
             why = f" ({run['reason']})" if run["reason"] else ""
             lines.append(f"  {run['task']}: {run['state']}{why} {scores}".rstrip())
             lines += [f"    {line}" for line in run["sentence"].splitlines() if run["reason"]]
@@ -128,7 +128,7 @@ def wait_for(submission: Submission) -> None:
 
 def result_of(submission: Submission) -> dict[str, Any]:
     """Return the JSON object of a submission (interfaces). The operator sees unrounded scores of every part."""
-    runs = list(submission.runs.order_by("order").prefetch_related("scores"))
+    runs = list(submission.runs.order_by("order").prefetch_related("scores", "column_scores"))
     failed = next((run for run in runs if run.state == RunState.FAILED), None)
     telling = failed or next((run for run in runs if run.reason), None)
     return {
@@ -164,8 +164,14 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "scores": {
             score.part: {"value": score.value, "raw": score.raw, "stderr": score.stderr}
             for score in run.scores.all()
-        },
+        }
+        | {score.key: score.value for score in run.column_scores.all()},
     }
+
+
+def value_of(score: "dict[str, float] | float") -> float:
+    """Return the value of a metric on a part, or of a column, as `run_as_json` has it."""
+    return score["value"] if isinstance(score, dict) else score
 
 
 def code_of(submission: Submission, result: dict[str, Any]) -> int:

@@ -1,0 +1,39 @@
+"""The sandbox on the site's own machine, in which organizers' programs run that read reference data."""
+
+import functools
+import hashlib
+import logging
+
+from django.conf import settings
+
+from ingestion.budget import Budget, Capacity
+from ingestion.sandbox import NoSandbox, Sandbox, choose_sandbox
+
+log = logging.getLogger(__name__)
+
+
+def owner() -> str:
+    """Whose sandboxes these are, so that what a killed process left is found again: this installation's."""
+    return f"podium-site-{hashlib.sha256(str(settings.PODIUM_HOME).encode()).hexdigest()[:12]}"
+
+
+@functools.cache
+def site_sandbox() -> Sandbox:
+    """The sandbox of this process. Raises NoSandbox; a program of strangers never runs here without one.
+
+    Kept by the process, which first removes what a killed predecessor of this installation left.
+    """
+    sandbox = choose_sandbox()
+    if sandbox.name == "unconfined":
+        raise NoSandbox("Organizers' programs run in a sandbox only, and this installation has none.")
+    for sentence in sandbox.clean_stale(owner()):
+        log.info("%s", sentence)
+    return sandbox
+
+
+def filled(budget: Budget) -> Budget:
+    """The budget of a run as this machine can give it: no more than its cores and memory."""
+    capacity = Capacity.of_this_machine().for_a_run()
+    cores = min(budget.cores or capacity.cores, capacity.cores)
+    memory = min(budget.memory_bytes or capacity.memory_bytes, capacity.memory_bytes)
+    return Budget.from_json({**budget.to_json(), "cores": cores, "memory_bytes": memory})
