@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from bundles.reading.contest import FileSource, ProgramSource
 from bundles.reading.files import BundleFiles, is_key
@@ -13,6 +13,7 @@ from bundles.reading.nodes import Value
 from bundles.reading.report import Question
 from ingestion.programs.metadata import read_metadata
 from ingestion.programs.python2 import find_installs, looks_like_python2
+from ingestion.recognition import METADATA_NAMES
 
 _IN_BUNDLE = "bundle:"
 
@@ -103,11 +104,8 @@ class Sources:
         for problem in metadata.problems:
             notes.warn(place, f"{path.name}: {problem}")
         if not metadata.command:
-            notes.error(
-                place,
-                f"The {what} {path.name} has no command: its metadata is missing, or says none.",
-                "Put a file metadata.yaml with a line like `command: python3 score.py $input $output` beside it.",
-            )
+            message = f"The {what} {path.name} has no command: its metadata is missing, or says none."
+            notes.error(place, message, _where_metadata_belongs(packed))
             return None
         signs = looks_like_python2(packed)
         if signs:
@@ -130,3 +128,13 @@ class Sources:
             description=metadata.description,
             is_python2=bool(signs),
         )
+
+
+def _where_metadata_belongs(packed: Path) -> str:
+    """What mends a program without a command; a metadata file that lies elsewhere is named."""
+    names = zipfile.ZipFile(packed).namelist() if zipfile.is_zipfile(packed) else []
+    strays = [name for name in names if PurePosixPath(name).stem.lower() == "metadata" and not name.endswith("/")]
+    line = "with a line like `command: python3 score.py $input $output`"
+    if not strays or PurePosixPath(strays[0]).parts[0] in METADATA_NAMES:
+        return f"Put a file metadata.yaml {line} at the root of the program."
+    return f"Its {strays[0][:100]} is not read: call it metadata.yaml, {line}, at the root of the program."

@@ -212,3 +212,10 @@ def test_no_fault_of_one_line_is_a_fault_of_ours(
 def test_a_contest_without_faults_tells_none(bundle: Writer) -> None:
     report = bundle.two(added(TWO, "forum_enabled: false\n"))
     assert report.ok and report.as_json()["errors"] == []
+
+
+def test_metadata_that_lies_too_deep_is_named(bundle: Writer) -> None:
+    metadata = "command: python3 score.py\n"
+    files = {"scoring_program/metadata.yaml": None, "scoring_program/inner/metadata.yml": metadata}
+    report = bundle.two(files=files)
+    assert "inner/metadata.yml is not read" in report.errors[0].mend
