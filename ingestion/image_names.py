@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 SANDBOX_IMAGE = "podium-sandbox:latest"
 AUTOSKLEARN_IMAGE = "podium-sandbox-autosklearn:latest"
+BUNDLES_IMAGE = "podium-bundles:latest"
 PACKAGES_LABEL = "org.podium.packages"
 
 _ID = re.compile(r"sha256:[0-9a-f]{64}")
@@ -55,6 +56,14 @@ RECIPES = {
             "docker/sandbox-autosklearn.txt",
             "3.9",
         ),
+        Recipe(
+            "bundles",
+            BUNDLES_IMAGE,
+            "podium-base:latest",
+            "python:3.11-slim",
+            "docker/bundles.Dockerfile",
+            "docker/bundles.txt",
+        ),
     )
 }
 
@@ -71,14 +80,14 @@ def full_name(text: str) -> str:
 
 
 def allowed_images(setting: str | None = None) -> tuple[str, ...]:
-    """The images that phases may choose: those of `setting`, else of PODIUM_IMAGES, else the two of our own.
+    """The images that phases may choose: those of `setting`, else of PODIUM_IMAGES, else those of our own.
 
     The setting holds names, names with a digest (`name@sha256:...`) or ids (`sha256:...`), separated by commas or
     blanks. Raises BadImageName.
     """
     text = os.environ.get("PODIUM_IMAGES", "") if setting is None else setting
     names = [full_name(word) for word in re.split(r"[,\s]+", text) if word]
-    return tuple(dict.fromkeys(names)) or (SANDBOX_IMAGE, AUTOSKLEARN_IMAGE)
+    return tuple(dict.fromkeys(names)) or (SANDBOX_IMAGE, AUTOSKLEARN_IMAGE, BUNDLES_IMAGE)
 
 
 def how_to_get(image: str) -> str:

@@ -35,9 +35,10 @@ def read_metadata(archive: Path) -> ProgramMetadata:
     """The metadata of a program in a zip: at its root, or inside the one folder that stands around everything."""
     try:
         with zipfile.ZipFile(archive) as opened:
-            name = _metadata_name(opened.namelist())
+            names = opened.namelist()
+            name = _metadata_name(names)
             if name is None:
-                return ProgramMetadata()
+                return ProgramMetadata(problems=_elsewhere(names))
             content = _read(opened, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
         return ProgramMetadata(problems=("The zip cannot be read.",))
@@ -68,6 +69,14 @@ def _metadata_name(names: list[str]) -> str | None:
             return None
         depth += 1
     return None
+
+
+def _elsewhere(names: list[str]) -> tuple[str, ...]:
+    """A sentence about a metadata file that lies too deep, or under a name that nobody reads."""
+    for name in names:
+        if PurePosixPath(name).name in (*METADATA_NAMES, "metadata.yml", "metadata.txt"):
+            return (f"Its metadata is {name}; it is looked for at the root, as {' or '.join(METADATA_NAMES)}.",)
+    return ()
 
 
 def _read(opened: zipfile.ZipFile, name: str) -> bytes | None:

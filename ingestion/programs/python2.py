@@ -8,7 +8,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ingestion.archive import JUNK
 from ingestion.programs.metadata import read_metadata
@@ -29,10 +29,16 @@ _OLD_LINE = re.compile(
     | <> | \b[uU][rR]["'] | `[^`\n]+` | \b\d+[lL]\b""",
     re.VERBOSE,
 )
-# Without the names that modules of a program's own may have.
 _OLD_MODULES = frozenset(
     {"ConfigParser", "Queue", "StringIO", "cPickle", "cStringIO", "cookielib", "httplib", "urllib2", "urlparse"}
-    | {"xmlrpclib", "HTMLParser", "Tkinter", "__builtin__", "copy_reg"}
+    | {"xmlrpclib", "HTMLParser", "Tkinter", "__builtin__", "copy_reg", "commands", "md5"}
+)
+_OLD_NAMES = frozenset({"xrange", "raw_input", "unicode", "basestring", "unichr", "execfile"})
+_OLD_METHODS = frozenset({"iteritems", "itervalues", "iterkeys", "has_key"})
+# A program that looks at its version, or catches what is missing, is for both.
+_IS_FOR_BOTH = re.compile(
+    r"version_info|sys\.version|PY[23]\b|\bsix\b|__future__"
+    r"|except\s*:|except\s+.*(?:Import|ModuleNotFound|Name|Attribute)Error"
 )
 _OLD_COMMAND = re.compile(r"(?:^|[\s/])python2(?:\.\d+)?(?=\s|$)")
 _INSTALL = re.compile(
@@ -51,8 +57,10 @@ def looks_like_python2(archive: Path) -> tuple[str, ...]:
     found = []
     if _OLD_COMMAND.search(read_metadata(archive).command):
         found.append("its command, which calls python2")
-    for name, text in _sources(archive, (".py",)):
-        line = _old_line(text)
+    sources = dict(_sources(archive, (".py",)))
+    gone = _OLD_MODULES - {PurePosixPath(name).stem for name in sources}
+    for name, text in sources.items():
+        line = _old_line(text, gone)
         if line is not None:
             found.append(f"{name}, line {line}")
     return tuple(found[:_MOST_FOUND])
@@ -89,8 +97,8 @@ def _sources(archive: Path, endings: tuple[str, ...]) -> Iterator[tuple[str, str
         return
 
 
-def _old_line(text: str) -> int | None:
-    """The first line that only Python 2 takes, or None."""
+def _old_line(text: str, gone: frozenset[str]) -> int | None:
+    """The first line that only Python 2 takes, or None; `gone` are modules that the program does not bring."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -102,17 +110,20 @@ def _old_line(text: str) -> int | None:
         return number if is_old else None
     except (ValueError, RecursionError, MemoryError):
         return None
-    return _old_import(tree)
+    if _IS_FOR_BOTH.search(text):
+        return None
+    return min((line for node in ast.walk(tree) if (line := _line_of_gone(node, gone))), default=None)
 
 
-def _old_import(tree: ast.Module) -> int | None:
-    """The line of an import that Python 3 cannot satisfy, outside of `try` and `if`, where programs choose."""
-    for statement in tree.body:
-        names = []
-        if isinstance(statement, ast.Import):
-            names = [alias.name for alias in statement.names]
-        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-            names = [statement.module]
-        if any(name.partition(".")[0] in _OLD_MODULES for name in names):
-            return statement.lineno
-    return None
+def _line_of_gone(node: ast.AST, modules: frozenset[str]) -> int | None:
+    """The line where Python 3 has no such thing any more."""
+    is_gone = False
+    if isinstance(node, ast.Import):
+        is_gone = any(alias.name.partition(".")[0] in modules for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        is_gone = node.level == 0 and str(node.module).partition(".")[0] in modules
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        is_gone = node.func.id in _OLD_NAMES
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        is_gone = node.func.attr in _OLD_METHODS
+    return int(getattr(node, "lineno", 1)) if is_gone else None
