@@ -35,6 +35,7 @@ _FIELDS = {"overview": "overview", "evaluation": "evaluation", "terms": "rules"}
 _ASSET = re.compile(r"bundle:([\w./~%-]+)")
 _DATA = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,([A-Za-z0-9+/=]+)")
 _HEAD = re.compile(r"(?is)<head\b.*?</head\s*>|<!doctype[^>]*>")
+_COMMENT = re.compile(r"(?s)<!--.*?-->")
 _HEADING = re.compile(r"(?i)(</?h)([1-6])\b")
 _IMG = re.compile(r"<img[^>]*>")
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
@@ -59,10 +60,12 @@ class Texts:
         """The texts of a contest; pictures that cannot be shown are told in the report and left out."""
         texts = cls(report)
         texts._take_logo(contest.logo)
+        taken = set[str]()
         for page in (*([contest.terms] if contest.terms else []), *contest.pages):
             body = texts.body(page)
             name = _FIELDS.get(page.role, "")
-            if name and not getattr(texts, name):
+            if name and name not in taken:
+                taken.add(name)
                 setattr(texts, name, body)
             else:
                 texts.pages.append((texts._free_title(page.title), body))
@@ -76,7 +79,9 @@ class Texts:
         return title
 
     def body(self, page: PageSource) -> str:
-        """The text of a page, its pictures by their names."""
+        """The text of a page, its pictures by their names; empty where it holds nothing but comments."""
+        if not _COMMENT.sub("", page.text).strip():
+            return ""
         text = _DATA.sub(lambda found: self._embedded(found, page.title), page.text)
         text = _ASSET.sub(lambda found: self._asset(found[1], page), text)
         return block(text) if page.is_html else text
@@ -105,7 +110,11 @@ class Texts:
             self.report.warn("competition.yaml: image", f"{what}, which is too large; it was left out.")
             return
         self.logo = self._kept(path.read_bytes(), "logo", what, place="competition.yaml: image")
-        self._by_file[path] = self.logo
+        kept = self.pictures.get(self.logo)
+        if kept is not None and (kept.width, kept.height) == (1, 1):
+            # One point stands for no logo: version 2 cannot leave it out.
+            del self.pictures[self.logo]
+            self.logo = ""
 
     def _kept(self, content: bytes, name: str, what: str, *, place: str = PLACE) -> str:
         """The name under which a picture is kept; empty, with a warning, for what is none or too much."""
