@@ -244,8 +244,9 @@ def _remove_rest(deletion: Deletion, competition: Competition) -> None:
     made = made_datasets.stand_ins_of(competition)
     with transaction.atomic():
         of_phases = PhaseFile.objects.filter(phase__round__competition=competition)
-        owners = (*competition.images.all(), *competition.programs.all(), *of_phases)
-        stored = [(owner.file.storage, str(owner.file.name)) for owner in owners]
+        files = [image.file for image in competition.images.all()]
+        files += [one.file for one in competition.programs.all()] + [one.file for one in of_phases]
+        stored = [(file.storage, str(file.name)) for file in files]
         Entrant.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         Phase.objects.filter(round__competition=competition).update(parent=None, fans_out_from=None)

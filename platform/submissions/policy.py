@@ -54,8 +54,8 @@ def readable_kinds(user: Person, submission: Submission, task: Task) -> frozense
     """The kinds of files of a programmed run that the person may read; empty for whom its logs are closed.
 
     Entrants read what their own code left. What an ingestion program prints is theirs too, because their code may
-    print there, unless it reads labels. The scoring program's log and its page of details may tell labels: entrants
-    see them only where the phase says so, and organizers where they see what is hidden. The scores file may hold
+    print there, unless it reads labels. The scoring program's log and its details may tell labels: entrants see
+    them only where the phase says so, and organizers where they see what is hidden. The scores file may hold
     columns that are hidden, so organizers alone see it.
     """
     if not may_see_log(user, submission):

@@ -24,9 +24,9 @@ def packed(**files: str) -> bytes:
     return buffer.getvalue()
 
 
-def program(contest: Competition, kind: str = "scoring", **fields) -> Program:
-    """A program of the organizers."""
-    content = packed(metadata=f"command: python3 {kind}.py", **{f"{kind}__py": SCORER})
+def program(contest: Competition, kind: str = "scoring", *, source: str = SCORER, **fields) -> Program:
+    """A program of the organizers: one file of Python, which the metadata's command runs."""
+    content = packed(metadata=f"command: python3 {kind}.py", **{f"{kind}__py": source})
     fields = {"command": f"python3 {kind}.py $input $output", "name": f"the {kind}", **fields}
     digest = hashlib.sha256(content).hexdigest()
     made = Program(competition=contest, kind=kind, sha256=digest, size=len(content), **fields)
