@@ -4,16 +4,26 @@ A folder whose name ends with `.zip` is packed as a zip inside. What a bundle na
 from `common`: pages, the logo, and a program that compares lines.
 """
 
-import base64
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 TRAITS, BROKEN, COMMON, SAMPLES = HERE / "traits", HERE / "broken", HERE / "common", HERE / "samples"
-# One pixel.
-LOGO = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+# A picture of eight by eight grey pixels.
+LOGO = (
+    b"\x89PNG\r\n\x1a\n"
+    + _chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0))
+    + _chunk(b"IDAT", zlib.compress((b"\0" + b"\x80" * 8) * 8))
+    + _chunk(b"IEND", b"")
 )
 
 
