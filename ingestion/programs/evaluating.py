@@ -200,10 +200,9 @@ class Evaluation:
                 cpus=request.cpus,
             )
         except staging.BadProgram as error:
-            raise ScoringFailed("scoring_failed", f"{self.name} {error}.", "scoring") from error
+            raise self._scorer_failed(f"{self.name} {error}.") from error
         except places.BadCommand as error:
-            name = self.name[:1].lower() + self.name[1:]
-            raise ScoringFailed("scoring_failed", f"The command of {name} {error}.", "scoring") from error
+            raise self._scorer_failed(f"The command of {_inner(self.name)} {error}.") from error
         return Job(spec, request.sandbox)
 
     def _show_input(self, stage: staging.Stage) -> None:
@@ -217,14 +216,20 @@ class Evaluation:
         reference = None
         if request.reference is not None:
             (folder / "ref").mkdir()
-            reference = staging.opened_data(request.reference, folder / "ref")
+            reference = self._opened(request.reference, folder / "ref", "reference data")
         make_readable(folder)
         stage.show(folder, places.INPUT)
         if reference is not None and reference != folder / "ref":
             stage.show(reference, places.REFERENCE)
         if request.input_data is not None and request.layout != CODALAB:
-            data = staging.opened_data(request.input_data, self.scratch / "input_data")
+            data = self._opened(request.input_data, self.scratch / "input_data", "input data")
             stage.show(data, places.INPUT_DATA)
+
+    def _opened(self, source: Path, target: Path, what: str) -> Path:
+        try:
+            return staging.opened_data(source, target)
+        except staging.BadProgram as error:
+            raise self._scorer_failed(f"The {what} of {_inner(self.name)} {error}.") from error
 
     def _lay_out_predictions(self, target: Path) -> None:
         """What is scored: regular files only, copied, so that nothing of it can change any more."""
@@ -316,6 +321,10 @@ class Evaluation:
             failed = Failed("ingestion_failed", failure.sentence, failure.fault)
         result = self.prediction.result(None, self.ingestion, None, failed)
         return result if failed else replace(result, sentence="The ingestion program ran beside the scorer.")
+
+
+def _inner(name: str) -> str:
+    return name[:1].lower() + name[1:]
 
 
 def run_evaluation(

@@ -48,9 +48,10 @@ def filled(budget: Budget, *, programs: int = 1) -> Budget:
 class Packer(OutputWatcher):
     """Packs the output folder once, when every process that could write into it is dead."""
 
-    def __init__(self, target: Path, budget: Budget) -> None:
+    def __init__(self, target: Path, budget: Budget, *, also_failed: bool = False) -> None:
         self._target = target
         self._budget = budget
+        self._also_failed = also_failed
         self.packed = Packed()
         self.problem = ""
 
@@ -58,8 +59,8 @@ class Packer(OutputWatcher):
         """Nothing to see before the end."""
 
     def last_look(self, output: int, seconds: float, *, ended_early: bool, times: FileTimes | None = None) -> None:
-        """Pack, unless the program failed."""
-        if not ended_early:
+        """Pack, unless the program failed and nobody wants what it left."""
+        if self._also_failed or not ended_early:
             self.take(output)
 
     def take(self, folder: int) -> None:
@@ -224,6 +225,7 @@ class Prediction:
         ran = own or ingestion
         packed = packer.packed if packer is not None else Packed()
         is_ok = failure is None
+        is_usable = failure is None or failure.reason == "ingestion_failed"
         return PredictResult(
             status="ok" if is_ok else "failed",
             reason=failure.reason if failure else None,
@@ -239,7 +241,7 @@ class Prediction:
             if ingestion
             else None,
             ingestion_lines=last_lines(self.ingestion_log.tail()) if ingestion else "",
-            predictions=request.output / PREDICTIONS_NAME if is_ok and packed.files else None,
+            predictions=request.output / PREDICTIONS_NAME if is_usable and packed.files else None,
             output_bytes=packed.bytes,
             exit_code=own.outcome.exit_code if own and own.outcome else None,
             ingestion_exit_code=ingestion.outcome.exit_code if ingestion and ingestion.outcome else None,
@@ -257,7 +259,8 @@ def run_prediction(
         prediction = Prediction(request, scratch, opened)
         plan = prediction.open()
         budget = filled(request.budget, programs=max(1, plan.programs))
-        packer = Packer(request.output / PREDICTIONS_NAME, budget)
+        # What a failed ingestion program left is scored all the same where a phase says so.
+        packer = Packer(request.output / PREDICTIONS_NAME, budget, also_failed=plan.ingests)
         own = ingestion = None
         failure: Failed | None = None
         try:
@@ -268,8 +271,7 @@ def run_prediction(
                 own = prediction.own_job(budget, plan.own_command, None, shared)
                 ingestion = prediction.ingestion_job(budget, None, shared_output=shared)
                 run_together([own, ingestion], stop=stop, progress=progress, shared=shared)
-                if not own.failed and not ingestion.failed:
-                    packer.take(shared.descriptor)
+                packer.take(shared.descriptor)
             elif plan.ingests:
                 ingestion = prediction.ingestion_job(budget, packer)
                 run_together([ingestion], stop=stop, progress=progress)

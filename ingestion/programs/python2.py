@@ -105,8 +105,8 @@ def _old_line(text: str, gone: frozenset[str]) -> int | None:
             tree = ast.parse(text)
     except SyntaxError as error:
         number = error.lineno or 1
-        line = "".join(text.splitlines()[number - 1 : number])
-        is_old = any(message in str(error.msg) for message in _OLD_MESSAGES) or _OLD_LINE.search(line)
+        written = "".join(text.splitlines()[number - 1 : number])
+        is_old = any(message in str(error.msg) for message in _OLD_MESSAGES) or _OLD_LINE.search(written)
         return number if is_old else None
     except (ValueError, RecursionError, MemoryError):
         return None

@@ -71,7 +71,8 @@ class PredictResult:
     """What became of it. Seconds and bytes; usage is 0 where nothing ran.
 
     log_path, log_tail, error_lines: of the submission's own program. ingestion_log_path, ingestion_lines: of the
-    organizers' program, which are theirs to read. predictions: a zip of the regular files in the output folder.
+    organizers' program, which are theirs to read. predictions: a zip of the regular files in the output folder, of
+    an ingestion program also where it failed.
     exit_code, ingestion_exit_code: None where no such program ran or where the platform ended it.
     program_at_fault: whose program failed.
     """

@@ -1,13 +1,10 @@
-"""Reading what a scoring program wrote, and keeping what counts of it."""
+"""Reading what a scoring program wrote, as it wrote it: which values count is for the site to judge."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -24,18 +21,6 @@ _LINE = re.compile(r"\s*([^\s:#][^:]*?)\s*:\s*(\S.*?)\s*")
 
 class BadScores(Exception):
     """A scores file that cannot be used; the text goes on after the name of the program, as `wrote ...`."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What counts of raw scores: the declared columns' numbers, the keys that nobody declared, and what is wrong.
-
-    problem: the end of a sentence about the organizer's program; empty where the values count.
-    """
-
-    values: Mapping[str, float]
-    unknown: tuple[str, ...] = ()
-    problem: str = ""
 
 
 def read_scores(folder: Path) -> dict[str, object]:
@@ -108,47 +93,3 @@ def _value(text: str) -> object:
         return float(plain)
     except ValueError:
         return plain
-
-
-def keep_declared(raw: Mapping[str, object], declared: Collection[str]) -> Kept:
-    """What counts of raw scores on a board with these columns.
-
-    Keys that no column has are dropped and named. A declared key must have a finite number; none at all is a
-    problem too. Yes and no count as 1 and 0, as they did.
-    """
-    unknown = tuple(sorted(key for key in raw if key not in declared))
-    values: dict[str, float] = {}
-    for key in raw:
-        if key not in declared:
-            continue
-        number = _number(raw[key])
-        if number is None or not math.isfinite(number):
-            return Kept(
-                {}, unknown, f"wrote {_described(raw[key])} for the column {key!r}, where a number is needed"
-            )
-        values[key] = number
-    if not values:
-        wanted = ", ".join(list(declared)[:8])
-        return Kept({}, unknown, f"wrote no score for any column of the leaderboard ({wanted})")
-    return Kept(values, unknown)
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, (bool, int, float)):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf
-    return None
-
-
-def _described(value: object) -> str:
-    if isinstance(value, float):
-        return "NaN" if math.isnan(value) else "an infinite value"
-    if isinstance(value, int):
-        return "a number too large"
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    if value is None:
-        return "nothing"
-    return "a nested value"

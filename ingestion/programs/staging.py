@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ingestion.archive import Limits, RefusedArchive, open_archive
 from ingestion.budget import GIB, MIB, Budget
+from ingestion.image_names import BUNDLES_IMAGE
 from ingestion.programs import places
 from ingestion.programs.requests import CODALAB
 from ingestion.recognition import METADATA_NAMES, BadMetadata, load_small_yaml
@@ -31,6 +32,11 @@ _MOST_FOLDERS_ON_PATH = 50
 
 class BadProgram(Exception):
     """A program of organizers that cannot be laid out or started; the text is the end of a sentence about it."""
+
+
+def own_image(sandbox: Sandbox) -> str | None:
+    """The image for programs that name none: our own for them where it is here, else None, the sandbox's."""
+    return next((found.name for found in sandbox.images((BUNDLES_IMAGE,)) if not found.problem), None)
 
 
 def opened_data(source: Path, target: Path) -> Path:
@@ -192,7 +198,7 @@ class Stage:
             log=log,
             owner=owner,
             watcher=watcher,
-            image=image,
+            image=image or own_image(self.sandbox),
             cpus=cpus,
             layout=Layout(
                 mounts=tuple(self.mounts),

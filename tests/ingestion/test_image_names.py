@@ -4,6 +4,7 @@ import pytest
 
 from ingestion.image_names import (
     AUTOSKLEARN_IMAGE,
+    BUNDLES_IMAGE,
     SANDBOX_IMAGE,
     BadImageName,
     allowed_images,
@@ -36,9 +37,9 @@ def test_what_names_no_image_is_refused(text):
         full_name(text)
 
 
-def test_phases_choose_among_our_own_two_unless_the_operator_says_otherwise(monkeypatch):
+def test_phases_choose_among_our_own_unless_the_operator_says_otherwise(monkeypatch):
     monkeypatch.delenv("PODIUM_IMAGES", raising=False)
-    assert allowed_images() == (SANDBOX_IMAGE, AUTOSKLEARN_IMAGE)
+    assert allowed_images() == (SANDBOX_IMAGE, AUTOSKLEARN_IMAGE, BUNDLES_IMAGE)
     monkeypatch.setenv("PODIUM_IMAGES", f"podium-sandbox, rocker/r-ver:4\n{ID},podium-sandbox:latest")
     assert allowed_images() == (SANDBOX_IMAGE, "rocker/r-ver:4", ID)
 
