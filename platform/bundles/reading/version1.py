@@ -323,6 +323,8 @@ class Version1:
             say(f"delete_submissions_except_best_and_last of {name}: submissions are kept.")
         if section.boolean("disable_custom_docker_image", False):
             say(f"disable_custom_docker_image of {name}: participants choose no image in any phase.")
+        if section.get("max_submission_size") is not None:
+            say(f"max_submission_size of {name}: the limit of this installation holds.")
         if section.get("participant_max_storage_use") is not None:
             say(f"participant_max_storage_use of {name}: the quota of submissions bounds what is kept.")
         if section.get("color") is not None and section.text("color").lower() != "white":

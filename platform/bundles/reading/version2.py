@@ -119,6 +119,8 @@ class Version2:
             unsayable.append("competition_type: a benchmark runs as any competition does.")
         if not top.boolean("auto_run_submissions", True):
             unsayable.append("auto_run_submissions: submissions run as they arrive; pause the queue to hold them.")
+        if top.boolean("show_detailed_results_in_leaderboard", False):
+            unsayable.append("show_detailed_results_in_leaderboard: entrants see the details of their own runs.")
         if not top.boolean("forum_enabled", True):
             unsayable.append("forum_enabled: there is no forum to switch off.")
 
