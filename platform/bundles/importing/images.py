@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from bundles.importing.report import ImportReport
 from bundles.reading.contest import BundleContest
 from bundles.reading.report import Choice, Question
-from competitions import images as allowed
+from ingestion.image_names import BUNDLES_IMAGE, BadImageName, full_name
 
-BUILT_IN = "podium-bundles:latest"
 # Images that hold Python 3 and the usual packages and nothing that a program could miss here.
 _KNOWN = re.compile(r"(?:docker\.io/)?(?:codalab/codalab-legacy:(?:py3\d*|latest)|python:3[\w.-]*)")
 PLACE = "competition.yaml"
-OWN = "built-in"  # the answer that asks for the built-in image
+BUILT_IN = "built-in"  # the answer that asks for the built-in image
 
 
 @dataclass(frozen=True)
@@ -37,44 +36,52 @@ def answer_key(image: str) -> str:
 def map_images(
     contest: BundleContest, answers: Mapping[str, str], usable: Collection[str], report: ImportReport
 ) -> ImageMap:
-    """Decide every image of a bundle, asking where the installation has none of that name.
+    """Decide every image of a bundle; "" is the built-in one, which is taken at every worker.
 
-    An answer that names an image which the operator does not allow is an error. `usable` are the images that
-    the organizer may choose. The public images of CodaLab and Codabench with Python 3 are known: the built-in
-    one stands for them without a question.
+    Asks where the installation has none of that name; `usable` are those that the organizer may choose. For the
+    public images of CodaLab and Codabench with Python 3 the built-in one stands without a question. An answer
+    that names an image which the operator does not allow is an error.
     """
-    names = {}
-    old = any(
+    has_python2 = any(
         program is not None and program.is_python2
         for task in contest.tasks
         for program in (task.scoring_program, task.ingestion_program)
     )
+    names = {}
     for wanted in contest.images:
-        names[wanted] = _decided(wanted, answers.get(answer_key(wanted), ""), usable, report, has_python2=old)
+        is_known = not has_python2 and _KNOWN.fullmatch(wanted) is not None
+        names[wanted] = _decided(wanted, answers.get(answer_key(wanted), ""), usable, report, is_known=is_known)
     return ImageMap(names)
 
 
-def _decided(wanted: str, answer: str, usable: Collection[str], report: ImportReport, *, has_python2: bool) -> str:
-    if wanted in usable and not answer:
-        return wanted
-    choices = (Choice(OWN, f"the built-in image {BUILT_IN}"), *(Choice(name, name) for name in sorted(usable)))
+def _decided(wanted: str, answer: str, usable: Collection[str], report: ImportReport, *, is_known: bool) -> str:
+    own = (BUNDLES_IMAGE, BUILT_IN)
+    if not answer and (is_known or wanted in usable or wanted in own):
+        return wanted if wanted in usable and wanted not in own else ""
+    others = sorted(set(usable) - {BUNDLES_IMAGE})
+    choices = (Choice(BUILT_IN, f"the built-in image, {BUNDLES_IMAGE}"), *(Choice(name, name) for name in others))
     text = f"The bundle asks for the image {wanted}. Which one shall its programs run in here?"
-    report.questions.append(Question(answer_key(wanted), text, choices, default=OWN, kind="image"))
-    if answer and answer != OWN:
-        if answer in usable:
-            return answer
-        mend = f"There are: {', '.join(sorted(usable)) or 'none but the built-in one'}."
-        report.error(PLACE, f"The image {answer}, named for {wanted}, is not one to choose here.", mend)
+    report.questions.append(Question(answer_key(wanted), text, choices, default=BUILT_IN, kind="image"))
+    chosen = _full(answer)
+    if chosen in own:
         return ""
-    if not answer and (has_python2 or not _KNOWN.fullmatch(wanted)):
+    if chosen in usable:
+        return chosen
+    if answer:
+        mend = f"There are: {', '.join([BUILT_IN, *others])}."
+        report.error(PLACE, f"The image {answer}, named for {wanted}, is not one to choose here.", mend)
+    else:
         report.warn(
             PLACE,
             f"The image {wanted} is not on this server; programs run in the built-in one.",
             f"If they need more, let the operator install it, or map it to another: --map-image {wanted}=NAME.",
         )
-    return own_image()
+    return ""
 
 
-def own_image() -> str:
-    """The name that a phase keeps for the built-in image: empty where phases cannot choose it by its name."""
-    return BUILT_IN if allowed.is_allowed(BUILT_IN) else ""
+def _full(name: str) -> str:
+    """The name with its tag, as the operator's list has it; the answer itself where it names no image."""
+    try:
+        return name if name in ("", BUILT_IN) else full_name(name)
+    except BadImageName:
+        return name

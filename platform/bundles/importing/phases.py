@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from django.utils.text import slugify
+
 from bundles.importing.keeping import Keeper, free_dataset_slug
 from bundles.importing.report import ImportReport
 from bundles.reading.contest import BundleContest, PhaseSource, TaskSource
@@ -97,6 +99,7 @@ class PhaseMaker:
             accepts={"any": "both"}.get(source.accepts, source.accepts),
             daily_quota=source.daily_quota,
             total_quota=source.total_quota,
+            resource_class=slugify(contest.queue)[:40] or "default",
             wall_seconds=source.wall_seconds,
             any_time=False,
             board=Phase.Board.HIDDEN if source.hides_board else Phase.Board.SHOWN,

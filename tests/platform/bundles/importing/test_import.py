@@ -8,7 +8,7 @@ from bundles.importing import import_bundle
 from competitions.models import Competition, Organizer, Phase, Task
 from datasets.models import Dataset
 from tests.platform import factories
-from tests.platform.bundles.importing.writing import packed
+from tests.platform.bundles.importing.writing import YAML, packed
 
 pytestmark = pytest.mark.django_db
 
@@ -46,3 +46,37 @@ def test_a_dry_run_keeps_nothing(tmp_path, alice):
     assert report.slug == "iris"
     assert not Competition.objects.exists()
     assert not Dataset.objects.exists()
+
+
+def with_image(image: str) -> str:
+    """The small bundle, asking for an image."""
+    return YAML + f"docker_image: {image}\n"
+
+
+def test_a_public_image_with_python_3_is_the_built_in_one_without_a_question(tmp_path, alice):
+    report = import_bundle(packed(tmp_path, yaml=with_image("codalab/codalab-legacy:py37")), organizer=alice)
+    assert not report.questions
+    assert Phase.objects.get().image == ""
+
+
+def test_an_unknown_image_is_asked_for_and_the_built_in_one_taken_meanwhile(tmp_path, alice):
+    report = import_bundle(packed(tmp_path, yaml=with_image("lab/gpu:3")), organizer=alice)
+    assert report.ok
+    assert [question.key for question in report.questions] == ["image:lab/gpu:3"]
+    assert any("lab/gpu:3" in warning.message for warning in report.warnings)
+    assert Phase.objects.get().image == ""
+
+
+def test_an_image_is_mapped_to_an_installed_one(tmp_path, alice):
+    path = packed(tmp_path, yaml=with_image("lab/gpu:3"))
+    report = import_bundle(path, organizer=alice, image_map={"lab/gpu:3": "podium-sandbox"})
+    assert not any("lab/gpu:3" in warning.message for warning in report.warnings)
+    assert Phase.objects.get().image == "podium-sandbox:latest"
+
+
+def test_an_image_that_the_operator_does_not_allow_stops_the_import(tmp_path, alice):
+    path = packed(tmp_path, yaml=with_image("lab/gpu:3"))
+    report = import_bundle(path, organizer=alice, image_map={"lab/gpu:3": "stranger/image:1"})
+    assert not report.ok
+    assert not Competition.objects.exists()
+    assert "built-in" in report.errors[0].mend
