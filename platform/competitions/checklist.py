@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from competitions.models import Competition, Phase, Task
-from competitions.protocol_check import ProtocolProblem, check_competition
+from competitions.protocol_check import ProtocolProblem, check_competition, is_sent_on
 from datasets.models import DatasetVersion
 
 NO_DATASETS = "has no datasets."
@@ -45,8 +45,8 @@ def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase]
     """The facts of a competition that is in the database; six queries, one less where its phases are at hand."""
     phases = list(competition.phases()) if phases is None else phases
     by_id = {phase.pk: phase for phase in phases}
-    tasks = list(Task.objects.filter(phase__in=by_id).values_list("phase", "dataset"))
-    versions = DatasetVersion.objects.in_use().filter(dataset__in={dataset for _, dataset in tasks})
+    tasks = list(Task.objects.filter(phase__in=by_id).values_list("phase", "dataset", "scoring_program"))
+    versions = DatasetVersion.objects.in_use().filter(dataset__in={dataset for _, dataset, _ in tasks})
     has = {
         dataset: {Phase.Part.VALID: valid, Phase.Part.TEST: test}
         for dataset, valid, test in versions.order_by("number").values_list(
@@ -55,8 +55,10 @@ def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase]
     }
     counts: dict[int, int] = {}
     unscored: dict[int, int] = {}
-    for phase_id, dataset in tasks:
+    for phase_id, dataset, program in tasks:
         counts[phase_id] = counts.get(phase_id, 0) + 1
+        if program is not None:
+            continue  # what it needs of the data, it alone knows
         phase = by_id[phase_id]
         part = phase.feedback_part if phase.takes_submissions else Phase.Part.TEST
         if not has.get(dataset, {}).get(Phase.Part(part), False):
@@ -97,7 +99,7 @@ def _protocol(facts: Facts) -> Iterator[Item]:
     if first is None:
         mend = "Add a Tweakathon or an open phase."
         yield Item("first", "No phase takes submissions", "phases", False, mend=mend)
-    elif facts.tasks.get(first.pk):
+    elif facts.tasks.get(first.pk) or is_sent_on(first, facts.phases):
         yield Item("first", f"{first.title} has its datasets", "phases", True)
     elif not any(problem.place == first.title and problem.message.endswith(NO_DATASETS) for problem in refused):
         mend = "Choose them from your library; without them nobody can submit."

@@ -226,8 +226,11 @@ def _datasets(
     phase: Phase, phases: Sequence[Phase], datasets: Datasets, now: dt.datetime | None
 ) -> Iterator[ProtocolProblem]:
     own = set(datasets.get(phase.number, ()))
+    if not own and is_sent_on(phase, phases):
+        return
     if not own:
-        has_opened = now is not None and phase.has_begun(now)
+        takes_nothing = 0 in (phase.daily_quota, phase.total_quota)
+        has_opened = now is not None and phase.has_begun(now) and not takes_nothing
         yield ProtocolProblem(
             phase.title, f"{phase.title} has no datasets.", "Add them before it opens.", is_warning=not has_opened
         )
@@ -252,6 +255,11 @@ def _datasets(
         elif phase.takes_submissions and phase.carry_over:
             what = f"{phase.title} has other datasets than {parent.title}: carried code runs on them again."
             yield ProtocolProblem(phase.title, what, "Give both the same datasets, or mean it.", is_warning=True)
+
+
+def is_sent_on(phase: Phase, phases: Iterable[Phase]) -> bool:
+    """Whether what is sent to a phase runs in others, so that it needs no datasets of its own."""
+    return phase.pk is not None and any(other.fans_out_from_id == phase.pk for other in phases)
 
 
 def _shows_before(earlier: Phase, phase: Phase) -> bool:

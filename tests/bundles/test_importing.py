@@ -11,6 +11,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from accounts.models import User
 from bundles.importing import ImportReport, import_bundle
+from competitions.actions.publishing import Publish
 from competitions.models import Competition, Phase, PhaseFile, Task
 from datasets.models import Dataset
 from tests.bundles import packing
@@ -58,13 +59,16 @@ def kept(storage: Storage, folder: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_bundle_becomes_a_draft_whose_pages_open(imported: Import, olga: User, client, name: str) -> None:
+def test_every_bundle_becomes_a_draft_that_can_be_published(
+    imported: Import, olga: User, client, name: str
+) -> None:
     competition = made(imported(name))
     assert competition.state == Competition.State.DRAFT
     assert competition.organizers.get().user == olga
     assert competition.column_boards.exists()
     tasks = Task.objects.filter(phase__round__competition=competition)
     assert tasks.exists() and all(task.scoring_program is not None for task in tasks)
+    Publish(None, competition).execute()
     client.force_login(olga)
     assertContains(client.get(f"/competitions/{competition.slug}/"), competition.title)
     for page in ("leaderboard/", "manage/phases/"):
