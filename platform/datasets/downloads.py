@@ -25,7 +25,7 @@ def public_archive(version: DatasetVersion, name: str) -> IO[bytes]:
 
     Under another name than the dataset's own it is made once and kept in the data folder.
     """
-    if name == version.name:
+    if name == version.name or version.layout == DatasetVersion.Layout.FILES:
         file: IO[bytes] = version.public_zip.open("rb")
         return file
     folder = settings.PODIUM_HOME / "renamed_datasets"

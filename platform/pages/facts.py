@@ -78,8 +78,15 @@ class TaskFacts:
 
     @property
     def may_be_downloaded(self) -> bool:
-        """Whether participants get its public files now."""
+        """Whether participants get its public files now: those that programs read, where the task shows them."""
+        if self.task.scoring_program_id is not None and not self.task.shows_input:
+            return False
         return self.is_revealed and self.version is not None and bool(self.version.public_zip)
+
+    @property
+    def is_programmed(self) -> bool:
+        """Whether an organizer's program scores it, so that nothing is known of its data but their size."""
+        return self.task.scoring_program_id is not None
 
 
 def tasks_of(phases: Sequence[Phase], now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.refusals import Refused
+from competitions import offered
 from competitions.actions import join as join_action
 from competitions.models import Participant
 from datasets.downloads import public_archive
@@ -47,7 +48,13 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     tasks = facts.with_cards(known, shown.now, sees_hidden=shown.sees_hidden)
     by_phase = [(phase, facts.of_phase(tasks, phase)) for phase in shown.phases]
     groups = [(phase, own, any(task.is_revealed for task in own)) for phase, own in by_phase if own]
-    context = shown.context("datasets", groups=groups)
+    offers = offered.offered(shown.viewer, shown.competition, shown.phases, shown.now)
+    context = shown.context(
+        "datasets",
+        groups=groups,
+        offers=offers,
+        has_tables=any(not task.is_programmed for _, own, _ in groups for task in own),
+    )
     return render(request, "competitions/datasets.html", context)
 
 
