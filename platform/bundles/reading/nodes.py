@@ -10,6 +10,7 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -19,6 +20,9 @@ from bundles.reading.report import BundleReport, Problem, Question
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 LARGEST_FILE = 1 << 20
 _DEEPEST = 40
+# Far above what contests have: a stranger's aliases must not become a million phases.
+MOST_ENTRIES = 500
+_MOST_MERGES = 1_000
 _NULLS = frozenset({"", "~", "null", "none"})
 _TRUE = frozenset({"true", "yes", "on", "y", "1"})
 _FALSE = frozenset({"false", "no", "off", "n", "0"})
@@ -40,6 +44,7 @@ class Notebook:
 
     report: BundleReport
     filename: str = "competition.yaml"
+    merges: int = 0
 
     def place(self, line: int, path: str) -> str:
         """ "competition.yaml, line 12: phases[0].start" """
@@ -96,14 +101,16 @@ class Value:
     def items(self) -> list[Value]:
         """The values of a list; those of a mapping in its order; nothing of a scalar."""
         if isinstance(self.node, yaml.SequenceNode):
-            return [Value(node, f"{self.path}[{i}]", self.notes) for i, node in enumerate(self.node.value)]
+            nodes = _bounded(self, self.node.value)
+            return [Value(node, f"{self.path}[{i}]", self.notes) for i, node in enumerate(nodes)]
         section = self.section()
         return list(section.values.values()) if section else []
 
     def texts(self) -> list[str]:
         """A list of texts, written as a list or with commas between."""
         if self.text is not None:
-            return [piece.strip() for piece in self.text.strip("[]").split(",") if piece.strip()]
+            pieces = (piece.strip() for piece in self.text.strip("[]").split(",", MOST_ENTRIES))
+            return [piece for piece in pieces if piece]
         return [item.text for item in self.items() if item.text]
 
     def section(self) -> Section | None:
@@ -330,7 +337,7 @@ def _values(value: Value) -> dict[str, Value]:
     """The keys of a mapping: a key given twice counts as it is last, what is merged in (`<<`) counts least."""
     found: dict[str, Value] = {}
     merged: dict[str, Value] = {}
-    for key, node in value.node.value:
+    for key, node in _bounded(value, value.node.value):
         if not isinstance(key, yaml.ScalarNode):
             value.notes.warn(value.place, "A key here is not a text and was left out.")
             continue
@@ -338,6 +345,9 @@ def _values(value: Value) -> dict[str, Value]:
         path = f"{value.path}.{name}" if value.path else name
         if key.tag == _MERGE:
             for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+                value.notes.merges += 1
+                if value.notes.merges > _MOST_MERGES:
+                    raise UnreadableYaml("It merges mappings too often.", key.start_mark.line + 1)
                 if isinstance(source, yaml.MappingNode):
                     merged = {**_values(Value(source, value.path, value.notes)), **merged}
             continue
@@ -346,3 +356,11 @@ def _values(value: Value) -> dict[str, Value]:
             value.notes.warn(place, f"The key {name} is there twice; the last one counts.", "Remove one of them.")
         found[name] = Value(node, path, value.notes)
     return {**{name: one for name, one in merged.items() if name not in found}, **found}
+
+
+def _bounded(value: Value, entries: list[Any]) -> list[Any]:
+    """The entries, or the first of them with an error noted where there are more than any contest has."""
+    if len(entries) > MOST_ENTRIES:
+        message = f"There are {len(entries)} entries here, more than {MOST_ENTRIES}."
+        value.notes.error(value.place, message, "Split it, or make the rest on the site.")
+    return entries[:MOST_ENTRIES]

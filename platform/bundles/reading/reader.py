@@ -12,7 +12,7 @@ from django.conf import settings
 
 from bundles.reading.contest import BundleContest
 from bundles.reading.context import Context
-from bundles.reading.files import unpack
+from bundles.reading.files import BundleFiles, unpack
 from bundles.reading.nodes import Notebook, Section, UnreadableYaml, parse
 from bundles.reading.programs import Sources
 from bundles.reading.report import BundleReport, Problem
@@ -62,13 +62,19 @@ def _read(path: Path, report: BundleReport, answers: Mapping[str, str], order: s
     if files is None:
         return None
     try:
-        top = parse(files.yaml.read_bytes(), notes)
+        return _contest(files, answers, order)
     except UnreadableYaml as error:
         notes.error(
             notes.place(error.line, ""), str(error), "Correct this line; mind the indentation and the quotes."
         )
         return None
-    report.version = _version(top, notes)
+
+
+def _contest(files: BundleFiles, answers: Mapping[str, str], order: str | None) -> BundleContest | None:
+    """The contest of an unpacked bundle, or None with its errors noted. Raises UnreadableYaml."""
+    report = files.notes.report
+    top = parse(files.yaml.read_bytes(), files.notes)
+    report.version = _version(top, files.notes)
     packed = report.workspace / "packed"
     packed.mkdir()
     context = Context(files, Sources(files, answers, packed), answers, order)

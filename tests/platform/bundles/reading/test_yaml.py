@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundles.reading.nodes import LARGEST_FILE, Notebook, Section, UnreadableYaml, parse
+from bundles.reading.nodes import LARGEST_FILE, MOST_ENTRIES, Notebook, Section, UnreadableYaml, parse
 from bundles.reading.report import BundleReport
 
 
@@ -100,3 +100,17 @@ def test_what_is_no_mapping_is_refused_at_its_line(text: str, line: int) -> None
 def test_what_holds_itself_or_goes_too_deep_or_is_too_large_is_refused(text: str) -> None:
     with pytest.raises(UnreadableYaml):
         read(text)
+
+
+def test_aliases_become_no_million_entries() -> None:
+    top, report = read("a: &a {x: 1}\nphases: [" + "*a, " * 600 + "]\n")
+    assert len(top.sections("phases")) == MOST_ENTRIES
+    assert "more than 500" in report.errors[0].message and report.errors[0].place.endswith("line 2: phases")
+
+
+def test_merges_of_merges_are_refused() -> None:
+    lines = ["a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 15)]
+    top, _ = read("\n".join(lines) + "\n")
+    with pytest.raises(UnreadableYaml):
+        top.section("a14")
