@@ -105,14 +105,14 @@ def _fields(look: Look, row: LeaderboardRow) -> dict[str, Any]:
         "status": status(row.entrant),
         "entries": row.entries if is_named else None,
         "wall_seconds": row.wall_seconds if is_named else None,
-        "entry_received": _utc(row.received_at) if is_named else None,
-        "last_submission": _utc(row.last_received_at) if is_named else None,
+        "entry_received": utc(row.received_at) if is_named else None,
+        "last_submission": utc(row.last_received_at) if is_named else None,
         "number": row.submission.number if is_named else None,
         "arrival": row.submission.arrival if is_named else None,
     }
 
 
-def _utc(moment: dt.datetime) -> str:
+def utc(moment: dt.datetime) -> str:
     return moment.astimezone(dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -124,12 +124,12 @@ def as_json(look: Look, datasets: Sequence[dict[str, Any]], about: dict[str, Any
     yield ', "boards": ['
     for number, board in enumerate(_boards(look)):
         yield ("" if number == 0 else ", ") + json.dumps({"part": board.part})[:-1] + ', "rows": ['
-        yield from _joined(_json_row(board, row, datasets) for row in _rows(board))
+        yield from joined(_json_row(board, row, datasets) for row in _rows(board))
         yield "]}"
     yield "]}\n"
 
 
-def _joined(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def joined(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     for number, row in enumerate(rows):
         yield ("\n" if number == 0 else ",\n") + json.dumps(row, ensure_ascii=False)
 
@@ -173,7 +173,7 @@ def series_as_json(
 ) -> Iterator[str]:
     """The same as pieces of one JSON object."""
     yield json.dumps({**about, "phases": list(phases)}, ensure_ascii=False)[:-1] + ', "rows": ['
-    yield from _joined(
+    yield from joined(
         {
             "place": one.rank,
             "entrant": names.get(one.entrant_id, ""),

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, Subquery
 
 from competitions.lifecycle import revealed_tasks
-from competitions.models import Phase, Round, Task
+from competitions.models import Entrant, Phase, Round, Task
 from datasets.models import DatasetVersion
 from leaderboards import notes
 from leaderboards.models import Board, LeaderboardRow
@@ -66,7 +66,7 @@ def columns_of(view: Look, now: dt.datetime, *, sees_hidden: bool) -> list[Colum
 
 def columns_and_aside(view: Look, now: dt.datetime, *, sees_hidden: bool) -> tuple[list[Column], list[Aside]]:
     """The same with the datasets that the board leaves out because they are in quarantine."""
-    tasks = {facts.task.pk: facts for facts in _tasks(view.phase, now, sees_hidden=sees_hidden)}
+    tasks = {facts.task.pk: facts for facts in tasks_of(view.phase, now, sees_hidden=sees_hidden)}
     counting = [pk for pk, facts in tasks.items() if facts.task.quarantined_at is None]
     if view.is_frozen:
         picture = Board.objects.filter(phase=view.phase, part=view.part or "", is_frozen=True).first()
@@ -82,7 +82,7 @@ def columns_and_aside(view: Look, now: dt.datetime, *, sees_hidden: bool) -> tup
     return columns, aside
 
 
-def _tasks(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
+def tasks_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[TaskFacts]:
     """The datasets of a phase in their order: one query."""
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     of_phase = Task.objects.filter(phase=phase)
@@ -116,21 +116,22 @@ def shown_row(row: LeaderboardRow, board: Look) -> ShownRow:
         row=row,
         name=board.name(row),
         is_own=is_own,
-        tags=tuple(_tags(row, is_own)),
+        tags=tuple(tags_of(row.entrant, row.submission, is_own=is_own)),
         place=_place(row),
         cells=row.cells,
     )
 
 
-def _tags(row: LeaderboardRow, is_own: bool) -> list[str]:
+def tags_of(entrant: Entrant, submission: Submission, *, is_own: bool) -> list[str]:
+    """What stands beside the name of an entrant."""
     tags = ["you"] if is_own else []
-    if row.entrant.is_baseline:
+    if entrant.is_baseline:
         tags.append("baseline")
-    elif row.entrant.held_a_role:
+    elif entrant.held_a_role:
         tags.append("organizer")
-    elif row.entrant.owes_answers:
+    elif entrant.owes_answers:
         tags.append("fact sheet missing")
-    if row.submission.arrival == Submission.Arrival.CARRIED:
+    if submission.arrival == Submission.Arrival.CARRIED:
         tags.append("carried over")
     return tags
 

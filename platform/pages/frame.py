@@ -4,11 +4,12 @@ import datetime as dt
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest
 
 from competitions import clock, policy
 from competitions.lifecycle import current_phase
-from competitions.models import Competition, Departure, Participant, Phase
+from competitions.models import Competition, Departure, Participant, Phase, Task
 
 TABS = (
     ("overview", "Overview", "competition"),
@@ -38,7 +39,9 @@ class Frame:
     @cached_property
     def phases(self) -> list[Phase]:
         """The phases in the competition's order, each with its round."""
-        phases = list(self.competition.phases())
+        programmed = Task.objects.filter(phase=OuterRef("pk"), scoring_program__isnull=False)
+        # What `leaderboards.columns.is_programmed` asks, for all phases at once.
+        phases = list(self.competition.phases().annotate(has_programs=Exists(programmed)))
         for phase in phases:
             phase.round.competition = self.competition
         return phases

@@ -5,6 +5,7 @@ from django.urls import path
 from pages.views import (
     act,
     announcements,
+    column_boards,
     competition,
     creating,
     dataset_changes,
@@ -66,6 +67,7 @@ urlpatterns = [
     path(SUBMISSION, submissions.detail, name="submission"),
     path(SUBMISSION + "cancel/", submissions.cancel, name="cancel_submission"),
     path(SUBMISSION + "choose/", submissions.choose, name="choose_submission"),
+    path(SUBMISSION + "leaderboard/", column_boards.put, name="put_on_leaderboard"),
     path(SUBMISSION + "archive/", submissions.archive, name="submission_archive"),
     path(SUBMISSION + "runs/<int:run_id>/log/", submissions.log, name="run_log"),
     path(SUBMISSION + "runs/<int:run_id>/files/<slug:kind>/", run_files.run_file, name="run_file"),

@@ -1,11 +1,14 @@
 """What entrants do with boards of columns: put a submission on them, and take it away."""
 
+from dataclasses import dataclass
+
 from django.db import transaction
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import clock, policy
 from competitions.models import ColumnBoard, Phase
+from leaderboards.columns.keeping import is_programmed
 from leaderboards.columns.standing import ENTRANTS_ADD, MAY_TAKE_AWAY, Rule
 from submissions import signals
 from submissions.models import Submission
@@ -20,19 +23,32 @@ def rule_of(phase: Phase) -> str:
     return next((rule for rule in reversed(ENTRANTS_ADD) if rule in rules), "")
 
 
-def may_add(submission: Submission) -> bool:
-    """Whether the submission could be put on the boards of its phase now, by its entrant."""
-    return bool(rule_of(submission.phase)) and not submission.is_chosen and _stands(submission)
+@dataclass(frozen=True)
+class Choice:
+    """What its entrant may do now with a submission and the boards of its phase, where entrants choose."""
+
+    is_on_board: bool
+    may_add: bool
+    may_take_away: bool
+    replaces: bool  # adding it takes another one's place
 
 
-def may_take_away(submission: Submission) -> bool:
-    """Whether it is on them and its entrant may take it away now."""
-    return submission.is_chosen and rule_of(submission.phase) in MAY_TAKE_AWAY and _is_open(submission)
+def choice_of(submission: Submission) -> Choice | None:
+    """The choice of the submission's entrant; None where boards are filled by themselves."""
+    if not is_programmed(submission.phase) or not (rule := rule_of(submission.phase)):
+        return None
+    is_open, is_on = _is_open(submission), submission.is_chosen
+    return Choice(
+        is_on_board=is_on and may_stand(submission),
+        may_add=is_open and not is_on and may_stand(submission),
+        may_take_away=is_open and is_on and rule in MAY_TAKE_AWAY,
+        replaces=rule != Rule.ADD_AND_DELETE_MULTIPLE,
+    )
 
 
-def _stands(submission: Submission) -> bool:
-    is_finished = submission.state == Submission.State.FINISHED
-    return submission.disqualified_at is None and is_finished and _is_open(submission)
+def may_stand(submission: Submission) -> bool:
+    """Whether a board may list it, if it is added."""
+    return submission.disqualified_at is None and submission.state == Submission.State.FINISHED
 
 
 def _is_open(submission: Submission) -> bool:
@@ -41,9 +57,9 @@ def _is_open(submission: Submission) -> bool:
 
 
 def add(submission: Submission, *, by: User) -> None:
-    """Put a finished submission on the boards of its phase; where only one may stand there, in place of another."""
+    """Put a finished submission on the boards of its phase; where only one may stand there, in another's place."""
     rule = _permitted(submission, by)
-    if submission.disqualified_at is not None or submission.state != Submission.State.FINISHED:
+    if not may_stand(submission):
         raise Refused("Only a submission that has finished can be on the leaderboard.", status=409)
     with transaction.atomic():
         if rule != Rule.ADD_AND_DELETE_MULTIPLE:

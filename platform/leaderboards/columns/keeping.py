@@ -53,7 +53,13 @@ def is_shown(column: Column, phase: Phase) -> bool:
 
 
 def is_programmed(phase: Phase) -> bool:
-    """Whether organizers' programs score the phase, so that it has boards of columns and no other."""
+    """Whether organizers' programs score the phase, so that it has boards of columns and no other.
+
+    No query where whoever loaded the phase asked already, as `has_programs`.
+    """
+    known = vars(phase).get("has_programs")
+    if known is not None:
+        return bool(known)
     return Task.objects.filter(phase=phase, scoring_program__isnull=False).exists()
 
 
@@ -167,7 +173,8 @@ def _row(plan: Plan, made: Made, row: ColumnRow | None, drawn: dict[int, int]) -
 
 def _state(row: ColumnRow) -> tuple[Any, ...]:
     return (
-        row.position, row.rank, dict(row.values), row.entrant_id, row.received_at, row.name_key, row.neutral_number,
+        row.position, row.rank, dict(row.values), row.entrant_id, row.received_at, row.name_key,
+        row.neutral_number,
     )  # fmt: skip
 
 

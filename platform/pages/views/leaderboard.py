@@ -12,11 +12,12 @@ from django.views.decorators.vary import vary_on_headers
 
 from competitions.models import Phase
 from leaderboards import export, reading, rules
+from leaderboards.columns import is_programmed
 from leaderboards.history import has_history, history_of
 from leaderboards.reading import SORTS, Look, Order
 from pages import boards, frame, rank_plot
 from pages.boards import Column
-from pages.views import standings
+from pages.views import column_boards, standings
 from pages.views.submissions import is_part
 
 LIVE_SECONDS = 5
@@ -95,6 +96,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     if scope is not None:
         return standings.page(request, shown, scope)
     phase = shown_phase(request, shown)
+    if phase is not None and is_programmed(phase):
+        return column_boards.page(request, shown, phase, is_part=is_part(request))
     context = _board(request, shown, phase) if phase else {"digest": ""}
     if is_part(request) and request.GET.get("seen") == context["digest"]:
         return HttpResponse(status=204)
@@ -163,6 +166,9 @@ def leaderboard_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     phase = shown_phase(request, shown)
     if phase is None:
         return _download(iter(["place,entrant\r\n"]), f"{slug}-leaderboard.csv", "text/csv")
+    if is_programmed(phase):
+        lines = column_boards.as_csv(request, shown, phase)
+        return _download(lines, f"{slug}-phase-{phase.number}-leaderboard.csv", "text/csv")
     view = boards.look(shown, phase, request.GET.get("part", ""))
     columns = boards.columns_of(view, shown.now, sees_hidden=shown.sees_hidden)
     lines = export.as_csv(view, [column.name for column in columns])
@@ -183,6 +189,9 @@ def leaderboard_json(request: HttpRequest, slug: str) -> HttpResponseBase:
     phase = shown_phase(request, shown)
     if phase is None:
         return _download(iter(["{}\n"]), f"{slug}-leaderboard.json", kind)
+    if is_programmed(phase):
+        pieces = column_boards.as_json(request, shown, phase, about)
+        return _download(pieces, f"{slug}-phase-{phase.number}-leaderboard.json", kind)
     view = boards.look(shown, phase, request.GET.get("part", ""))
     columns, aside = boards.columns_and_aside(view, shown.now, sees_hidden=shown.sees_hidden)
     about |= {
@@ -226,7 +235,7 @@ def leaderboard_history(request: HttpRequest, slug: str) -> HttpResponse:
     shown = frame.load(request, slug)
     phase = shown_phase(request, shown)
     context: dict[str, object] = {"phase": phase}
-    if phase is not None:
+    if phase is not None and not is_programmed(phase):
         view = boards.look(shown, phase)
         if has_history(view):
             history = history_of(view, view.own)

@@ -11,6 +11,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
 from competitions.models import Entrant, Phase
+from leaderboards.columns.choosing import choice_of
 from pages import forward, frame, own
 from pages.answers import as_stranger_file, tells_refusals
 from pages.text import plain_log
@@ -109,6 +110,7 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
         and policy.may_cancel(request.user, submission),
         is_own=policy.is_own(request.user, submission),
         may_choose=_may_choose(submission, policy.is_own(request.user, submission), shown),
+        board_choice=choice_of(submission) if policy.is_own(request.user, submission) else None,
     )
     return render(
         request, "submissions/detail_part.html" if is_part(request) else "submissions/detail.html", context

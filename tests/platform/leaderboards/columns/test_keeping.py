@@ -1,16 +1,9 @@
 """Stored rows of boards of columns: exact after whatever happened, ranked by the column that decides."""
 
-import random
-
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
-from competitions.models import Column, Task
 from leaderboards import columns
 from leaderboards.models import ColumnRow, LeaderboardRow
-from submissions.models import ColumnScore, Submission
-from tests.platform import factories as make
 from tests.platform.leaderboards.columns import making
 
 pytestmark = pytest.mark.django_db
