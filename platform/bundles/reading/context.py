@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -165,6 +165,15 @@ class Context:
                 "Let the scoring program read the labels from $input/ref, or allow it on the page of the import.",
             )
         return ()
+
+    def warn_of_open_labels(self, tasks: Sequence[TaskSource], phases: Sequence[PhaseSource]) -> None:
+        """Warn where the very files that are labels are also offered to participants."""
+        labels = {task.reference_data.path for task in tasks if task.reference_data} - {None}
+        for phase in phases:
+            for file, what in ((phase.public_data, "public data"), (phase.starting_kit, "starting kit")):
+                if file is not None and file.path in labels:
+                    message = f"{file.name} is both {what} and reference data: participants can read these labels."
+                    self.notes.warn(file.place, message, "Name other files here, if labels should stay hidden.")
 
     def in_order(self, phase: PhaseSource, place: str) -> PhaseSource:
         """The phase, without its end where that is no later than its begin."""

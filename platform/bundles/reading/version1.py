@@ -64,6 +64,7 @@ class Version1:
         phases = self._with_known_columns(phases, {column.key for board in boards for column in board.columns})
         self._say_unsayable()
         labels = context.labels_in_reach(self.tasks, hidden_is_mounted=True)
+        context.warn_of_open_labels(self.tasks, phases)
         if self.notes.report.errors:
             return None
         details = top.boolean("enable_detailed_results", False)

@@ -61,6 +61,7 @@ class Version2:
         questions = self._questions()
         self._say_unsayable()
         labels = context.labels_in_reach(self.tasks, hidden_is_mounted=False)
+        context.warn_of_open_labels(self.tasks, phases)
         if self.notes.report.errors:
             return None
         details = top.boolean("enable_detailed_results", False)

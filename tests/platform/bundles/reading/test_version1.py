@@ -278,3 +278,10 @@ def test_terms_are_known_by_their_longer_name_too(bundle: Writer) -> None:
 def test_an_empty_phase_is_left_out(bundle: Writer) -> None:
     report = bundle.one(changed(ONE, ("leaderboard:\n  leaderboards", "  2:\nleaderboard:\n  leaderboards")))
     assert len(contest_of(report).phases) == 1 and warned(report, "empty entry")
+
+
+def test_labels_that_are_given_away_are_warned_of(bundle: Writer) -> None:
+    yaml = changed(ONE, ("start_date: 2026-01-01", "start_date: 2026-01-01\n    public_data: reference_data.zip"))
+    report = bundle.one(yaml)
+    assert contest_of(report).phases[0].public_data
+    assert warned(report, "both public data and reference data")
