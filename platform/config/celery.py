@@ -34,7 +34,8 @@ app.conf.update(
         "deletions": {"task": "submissions.finish_deletions", "schedule": 15.0, "options": {"expires": 30}},
         "mail": {"task": "competitions.reconcile", "schedule": 15.0, "options": {"expires": 30}},
         "bulk": {"task": "submissions.work_on_bulk", "schedule": 15.0, "options": {"expires": 30}},
+        "bundles": {"task": "bundles.reconcile", "schedule": 15.0, "options": {"expires": 30}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["datasets", "competitions", "submissions"])
+app.autodiscover_tasks(["datasets", "competitions", "submissions", "bundles"])

@@ -62,7 +62,7 @@ def submit(
                 # Locking the entrant makes reading the quota and using it one step for two uploads at once.
                 entrant = competition_actions.locked_entrant(phase.competition, user)
                 check_quota(phase, entrant, clock.now(phase.competition))
-                submission = _store(entrant, phase, user, door, File(file), filename, comment, is_kit_code)
+                submission = store_submission(entrant, phase, user, door, File(file), filename, comment, is_kit_code)
                 stored.append(submission.archive)
                 _make_runs(submission, tasks, door, stored)
                 fanning.fan_out(submission, fans)
@@ -189,7 +189,7 @@ def cancel(submission: Submission, *, by: User | None) -> Submission:
     return submission
 
 
-def _store(
+def store_submission(
     entrant: Entrant,
     phase: Phase,
     user: User,

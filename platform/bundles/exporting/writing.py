@@ -21,6 +21,7 @@ from bundles.exporting.unsayable import takes_over, unsayable
 from bundles.reading.pages import role_of
 from competitions.models import ColumnBoard, Competition, Phase, PhaseFile, Program, Question, Task
 from datasets.models import DatasetVersion
+from submissions.models import Submission
 
 EMPTY = "<!-- empty -->\n"  # for a page without a text: Codabench refuses files without a byte
 _KINDS = {Question.Kind.YES_NO: "checkbox", Question.Kind.CHOICE: "select"}
@@ -38,6 +39,21 @@ def write_bundle(contest: Competition, path: Path, *, with_solutions: bool = Fal
     return writer.unsayable
 
 
+def is_sayable(contest: Competition) -> bool:
+    """Whether a bundle can say it: every task has a scoring program, and there is one."""
+    tasks = Task.objects.filter(phase__round__competition=contest)
+    return tasks.exists() and not tasks.filter(scoring_program=None).exists()
+
+
+def not_sayable() -> Refused:
+    """The refusal of a competition that no bundle can say."""
+    return Refused(
+        "Only competitions whose tasks have scoring programs of their own can be said in a bundle.",
+        status=409,
+        mend="Datasets in AutoML format and the metrics of this platform have no place in one.",
+    )
+
+
 @dataclass
 class Writer:
     """Writes one competition into a zip; `unsayable` is what the bundle leaves out, a sentence each."""
@@ -52,12 +68,8 @@ class Writer:
         """Write everything. Raises Refused for a competition that no bundle can say."""
         phases = list(self.contest.phases())
         tasks = list(_tasks_of(phases))
-        if not phases or not tasks or any(task.scoring_program is None for task in tasks):
-            raise Refused(
-                "Only competitions whose phases have tasks with scoring programs can be said in a bundle.",
-                status=409,
-                mend="Datasets in AutoML format and the metrics of this platform have no place in one.",
-            )
+        if not is_sayable(self.contest):
+            raise not_sayable()
         boards = list(self.contest.column_boards.prefetch_related("columns"))
         questions = list(self.contest.questions.all())
         indexes = self._indexes(tasks)
@@ -70,6 +82,7 @@ class Writer:
             "pages": self._pages(),
             **({"fact_sheet": _fact_sheet(questions)} if questions else {}),
             "tasks": [self._task(task, index) for task, index in _firsts(tasks, indexes)],
+            **self._solutions(phases, tasks, indexes),
             "phases": [self._phase(phase, place, phases, tasks, indexes) for place, phase in enumerate(phases)],
             "leaderboards": [_board(board, place) for place, board in enumerate(boards)],
         }
@@ -173,6 +186,22 @@ class Writer:
         for file in phase.files.all():
             said[keys[PhaseFile.Kind(file.kind)]] = self._once("phase file", file.pk, _plain(file.name), file.file)
         return said
+
+    def _solutions(
+        self, phases: Sequence[Phase], tasks: Sequence[Task], indexes: dict[tuple[int, ...], int]
+    ) -> dict[str, Any]:
+        """The reference entries with their tasks, where they are asked for; one that was carried over once."""
+        if not self.with_solutions:
+            return {}
+        by_pk = {task.pk: indexes[_same(task)] for task in tasks}
+        entries = Submission.objects.filter(phase__in=phases, entrant__is_baseline=True, origin=None)
+        said = []
+        for entry in entries.filter(fanned_from=None).select_related("entrant").order_by("pk"):
+            ran = sorted({by_pk[pk] for pk in entry.runs.values_list("task", flat=True) if pk in by_pk})
+            if entry.archive and ran:
+                path = self._file(f"{slugify(entry.entrant.name) or 'solution'}.zip", entry.archive)
+                said.append({"index": len(said), "name": entry.entrant.name, "tasks": ran, "path": path})
+        return {"solutions": said} if said else {}
 
     def _pages(self) -> list[dict[str, str]]:
         said = []

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from accounts.models import User
 from bundles.importing.report import ImportReport
+from bundles.models import BundleImport
 from bundles.reading.contest import BundleContest
 from bundles.reading.report import Choice, Question
 from ingestion.image_names import BUNDLES_IMAGE, BadImageName, full_name
@@ -31,6 +33,15 @@ class ImageMap:
 def answer_key(image: str) -> str:
     """The key under which an organizer's answer about an image is kept."""
     return f"image:{image}"
+
+
+def remembered(organizer: User) -> dict[str, str]:
+    """What the organizer answered about images in earlier imports, the latest answer to each."""
+    found: dict[str, str] = {}
+    earlier = BundleImport.objects.filter(owner=organizer, competition__isnull=False).order_by("created_at", "pk")
+    for answers in earlier.values_list("answers", flat=True):
+        found |= {key: value for key, value in answers.items() if key.startswith("image:")}
+    return found
 
 
 def map_images(

@@ -157,8 +157,10 @@ class Texts:
                 height=picture.height,
                 uploaded_by=keeper.organizer,
             )
-            image.file.save(name, ContentFile(picture.content), save=True)
-            keeper.stored.append((image.file.storage, str(image.file.name)))
+            if not keeper.is_dry:
+                image.file.save(name, ContentFile(picture.content), save=False)
+                keeper.stored.append((image.file.storage, str(image.file.name)))
+            image.save()
             yield image
 
 

@@ -45,6 +45,10 @@ class Command(PodiumCommand):
             help="import although participants' code could read the labels; the front page will say so",
         )
 
+        parser.add_argument(
+            "--with-solutions", action="store_true", help="run the bundle's solutions as reference entries"
+        )
+
     def act(self, **options: Any) -> tuple[dict[str, Any], int]:
         """Import, or with --dry-run only say what would be imported."""
         answers = pairs(options["answer"], "--answer KEY=VALUE")
@@ -57,6 +61,7 @@ class Command(PodiumCommand):
             date_order=options["date_order"],
             image_map=pairs(options["map_image"], "--map-image A=B"),
             dry_run=options["dry_run"],
+            with_solutions=options["with_solutions"],
         )
         result = {**report.as_json(), "dry_run": options["dry_run"]}
         return result, OK if report.ok else AT_FAULT

@@ -6,6 +6,7 @@ import pytest
 
 from bundles.importing import import_bundle
 from competitions.models import Competition, Organizer, Phase, Task
+from competitions.models.programs import program_storage
 from datasets.models import Dataset
 from tests.platform import factories
 from tests.platform.bundles.importing.writing import YAML, packed
@@ -80,3 +81,43 @@ def test_an_image_that_the_operator_does_not_allow_stops_the_import(tmp_path, al
     assert not report.ok
     assert not Competition.objects.exists()
     assert "built-in" in report.errors[0].mend
+
+
+SOLUTION = """
+solutions:
+- index: 0
+  name: A guess
+  path: solution
+  tasks: [0]
+"""
+
+
+def test_solutions_run_as_reference_entries_when_asked_for(tmp_path, alice):
+    path = packed(tmp_path, yaml=YAML + SOLUTION, **{"solution/guess.txt": "1\n"})
+    report = import_bundle(path, organizer=alice, with_solutions=True)
+    assert not report.warnings
+    submission = report.competition.entrants.get().submissions.get()
+    assert submission.entrant.is_baseline
+    assert submission.entrant.name == "A guess"
+    assert not submission.uses_quota
+    assert submission.runs.count() == 1
+
+
+def test_solutions_wait_otherwise(tmp_path, alice):
+    path = packed(tmp_path, yaml=YAML + SOLUTION, **{"solution/guess.txt": "1\n"})
+    assert not import_bundle(path, organizer=alice).competition.entrants.exists()
+
+
+def test_nothing_is_left_of_an_import_that_fails_half_way(tmp_path, alice, monkeypatch):
+    stored = []
+
+    def fail(contest, competition):
+        stored.extend(Task.objects.values_list("scoring_program__file", flat=True))
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr("bundles.importing.action.save_boards", fail)
+    with pytest.raises(RuntimeError):
+        import_bundle(packed(tmp_path), organizer=alice)
+    assert not Competition.objects.exists()
+    assert stored
+    assert not any(program_storage().exists(name) for name in stored)

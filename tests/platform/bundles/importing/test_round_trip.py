@@ -9,7 +9,7 @@ from bundles.exporting import write_bundle
 from bundles.importing import import_bundle
 from competitions.models import Competition, Phase, Task
 from tests.platform import factories
-from tests.platform.bundles.importing.writing import packed, png
+from tests.platform.bundles.importing.writing import YAML, packed, png
 
 pytestmark = pytest.mark.django_db
 
@@ -178,3 +178,15 @@ def test_a_picture_of_a_page_keeps_its_name(tmp_path):
     path = packed(tmp_path, **{"assets/flower.png": png("red")})
     first = import_bundle(path, organizer=factories.user("alice"))
     assert "![A flower](flower.png)" in first.competition.overview
+
+
+def test_reference_entries_go_along_when_asked_for(tmp_path):
+    alice = factories.user("alice")
+    solution = "solutions:\n- {index: 0, name: A guess, path: solution, tasks: [0]}\n"
+    path = packed(tmp_path, yaml=YAML + solution, **{"solution/guess.txt": "1\n"})
+    first = import_bundle(path, organizer=alice, with_solutions=True).competition
+    write_bundle(first, tmp_path / "without.zip")
+    assert "solutions" not in zipfile.ZipFile(tmp_path / "without.zip").read("competition.yaml").decode()
+    write_bundle(first, tmp_path / "with.zip", with_solutions=True)
+    again = import_bundle(tmp_path / "with.zip", organizer=alice, with_solutions=True).competition
+    assert again.entrants.get().submissions.get().sha256 == first.entrants.get().submissions.get().sha256
