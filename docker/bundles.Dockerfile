@@ -28,7 +28,7 @@ print('\n'.join(sorted({f'{one.metadata[\"Name\"]}=={one.version}' for one in d(
 FROM ${BASE_IMAGE}
 LABEL podium.image=sandbox
 COPY --from=packages /opt/podium /opt/podium
-RUN mkdir -p /app/program /app/ingested_program /app/input_data /app/input/ref /app/input/res /app/output /app/shared
+RUN mkdir -p /app/program
 # Bundles call `python` as well as `python3`: the environment has both.
 ENV PATH=/opt/podium/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8 HOME=/tmp MPLBACKEND=Agg

@@ -16,7 +16,7 @@ from ingestion.sandbox.output import open_folder
 NAMES = ("scores.json", "scores.txt")  # the first that is there counts
 _LARGEST = 2**20  # bytes
 _MOST_KEYS = 1_000
-_LINE = re.compile(r"\s*([^\s:#][^:]*?)\s*:\s*(\S.*?)\s*")
+_LINE = re.compile(r"\s*([^\s:#{\[][^:]*?)\s*:\s*([^\s{\[].*?)\s*")
 
 
 class BadScores(Exception):
@@ -79,7 +79,7 @@ def _parse_text(text: str) -> object:
     """`key: value` in lines, blank or not behind the colon, as CodaLab took them; else YAML, as Codabench does."""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     pairs = [_LINE.fullmatch(line) for line in lines]
-    if all(pair is not None and not pair[2].startswith(("{", "[")) for pair in pairs):
+    if all(pair is not None for pair in pairs):
         return {pair[1].strip("\"'"): _value(pair[2]) for pair in pairs if pair is not None}
     try:
         return checked_yaml(text)
