@@ -52,6 +52,14 @@ def packed(source: Path, target: Path) -> Path:
     return target
 
 
+def written(files: dict[str, str], target: Path) -> Path:
+    """A zip at `target` of the texts under their names."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return target
+
+
 def _add(archive: zipfile.ZipFile, folder: Path, prefix: str) -> None:
     for path in sorted(folder.iterdir()):
         if path.name != "__pycache__":
