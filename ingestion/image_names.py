@@ -67,6 +67,8 @@ RECIPES = {
     )
 }
 
+USUAL_IMAGES = ["sandbox", "bundles"]  # what a site needs that also imports competitions
+
 
 def full_name(text: str) -> str:
     """An image's name with its tag (`latest` where it has none), or its id. Raises BadImageName."""
@@ -92,7 +94,7 @@ def allowed_images(setting: str | None = None) -> tuple[str, ...]:
 
 def how_to_get(image: str) -> str:
     """The line that puts an image on a machine."""
-    if image == SANDBOX_IMAGE:
+    if image in [RECIPES[name].image for name in USUAL_IMAGES]:
         return "./podium images"
     for recipe in RECIPES.values():
         if recipe.image == image:

@@ -71,8 +71,8 @@ def reap(program: int) -> "int | None":
             if pid == 0:
                 break
             if pid == program:
-                code = os.waitstatus_to_exitcode(status)
-                found = 128 - code if code < 0 else code
+                # Not os.waitstatus_to_exitcode: images of organizers may have an older Python than 3.9.
+                found = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     return found
 
 

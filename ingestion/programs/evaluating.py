@@ -152,6 +152,9 @@ class Evaluation:
         budget = filled(self.request.budget, programs=2 if self.request.beside else 1)
         shared, beside = None, self.request.beside
         if beside is not None:
+            if self.request.predictions is not None:
+                # What a submission's own command left is what the ingestion program takes up here.
+                beside = replace(beside, submission=self.request.predictions)
             size = min(budget.output_bytes, max((budget.memory_bytes or 0) // 4, 1))
             folder = shared_folder(self.scratch / "shared", size=size, files=budget.output_files)
             shared = self.opened.enter_context(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from ingestion.programs import places, staging
 from ingestion.programs.output import Packed, TooMuchOutput, pack
 from ingestion.programs.requests import CODALAB, Fault, PredictReason, PredictRequest, PredictResult
 from ingestion.programs.together import Job, Progress, SharedFull, run_together
+from ingestion.runner import make_readable
 from ingestion.sandbox.base import FileTimes, OutputWatcher, SandboxError
 from ingestion.sandbox.log import BoundedLog, plain_text
 from ingestion.sandbox.output import open_folder
@@ -162,7 +164,7 @@ class Prediction:
         )
         try:
             program = staging.opened_program(request.ingestion, self.scratch / "ingestion_program")
-            self._show_to_ingestion(stage, program, copies_results=shared_output is None)
+            self._show_to_ingestion(stage, program, copies_results=shared_output is None and not beside_scoring)
             if shared_output is not None:
                 stage.share_output(shared_output.path)
             if common is not None:
@@ -181,16 +183,33 @@ class Prediction:
         request = self.request
         stage.add_program(program, places.program_place(request.layout, "ingestion"))
         stage.add_program(self.submission, places.submission_place(request.layout))
-        if (data := self._input_data()) is not None:
+        if stage.beside_scoring:
+            self._show_input_beside(stage)
+        elif (data := self._input_data()) is not None:
             stage.show(data, places.INPUT if request.layout == CODALAB else places.INPUT_DATA)
         if request.hidden is not None:
             hidden = staging.opened_data(request.hidden, self.scratch / "hidden")
             stage.show(hidden, places.hidden_place(request.layout))
-        if stage.beside_scoring and request.layout != CODALAB:
-            stage.show(self.submission, places.PREDICTIONS)
-        elif copies_results and request.layout != CODALAB and not staging.has_metadata(self.submission):
+        if copies_results and request.layout != CODALAB and not staging.has_metadata(self.submission):
             # Codabench puts what has no metadata into the output before the ingestion program starts.
             stage.copy(self.submission, places.OUTPUT)
+
+    def _show_input_beside(self, stage: staging.Stage) -> None:
+        """The input of an ingestion program beside the scorer: the submission is also its input/res."""
+        data = self._input_data()
+        if self.request.layout == CODALAB:
+            # One folder holds both, as it did.
+            folder = self.scratch / "input"
+            if data is None:
+                folder.mkdir()
+            else:
+                shutil.copytree(data, folder)
+            (folder / "res").mkdir(exist_ok=True)
+            make_readable(folder)
+            stage.show(folder, places.INPUT)
+        elif data is not None:
+            stage.show(data, places.INPUT_DATA)
+        stage.show(self.submission, places.PREDICTIONS)
 
     def _common(self, log: BoundedLog, budget: Budget) -> dict[str, Any]:
         request = self.request

@@ -13,16 +13,19 @@ from ingestion.sandbox.base import KnownImage, SandboxError
 from ingestion.sandbox.scratch import Scratch
 
 PROBE_SECONDS = 60.0
-LEAST_PYTHON = (3, 9)
-_NO_PYTHON, _OLD_PYTHON, _NO_NUMPY = 127, 3, 4
+LEAST_PYTHON = (3, 6)  # for program/init.py and program/private.py
+LEAST_FOR_MODELS = (3, 9)
+_NO_PYTHON, _OLD_PYTHON, _NO_MODELS = 127, 3, 4
 _PROBE = f"""
 import sys
 if sys.version_info < {LEAST_PYTHON}:
     sys.exit({_OLD_PYTHON})
+if sys.version_info < {LEAST_FOR_MODELS}:
+    sys.exit({_NO_MODELS})
 try:
     import numpy, scipy
 except ImportError:
-    sys.exit({_NO_NUMPY})
+    sys.exit({_NO_MODELS})
 """
 _NEEDS = f"Submissions are started by Python {LEAST_PYTHON[0]}.{LEAST_PYTHON[1]} or later in it."
 _PROBLEMS = {
@@ -72,7 +75,7 @@ class Images:
             raise ImageProblem(f"the image {name} {found.problem}", f"Install it in {name}, or use another image.")
         if for_model and not found.runs_models:
             raise ImageProblem(
-                f"the image {name} has no numpy and scipy, which run a model.py",
+                f"the image {name} has no Python 3.9 with numpy and scipy, which run a model.py",
                 f"Install them in {name}, or use another image.",
             )
         return found

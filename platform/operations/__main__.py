@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ingestion.image_names import RECIPES
+from ingestion.image_names import RECIPES, USUAL_IMAGES
 from operations.parts import ROOT, common_environment
 from operations.terminal import say
 
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
 
     images = commands.add_parser("images", help="build the sandbox images")
     which = images.add_mutually_exclusive_group()
-    which.add_argument("--name", choices=tuple(RECIPES), default="sandbox", help="which one (default: sandbox)")
+    which.add_argument("--name", choices=tuple(RECIPES), help="which one (default: sandbox and bundles)")
     which.add_argument("--all", action="store_true", help="every image that Podium has a recipe for")
     images.add_argument("--base", metavar="IMAGE", help="build upon this image, which has the right Python")
     images.add_argument("--from-debian", action="store_true", help="make the base from Debian's packages")
@@ -125,17 +125,18 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 
 def run_images(options: argparse.Namespace) -> int:
-    """Build one sandbox image, or all of them."""
+    """Build one sandbox image, the usual ones, or all of them."""
     from ingestion.images import ImageError, build_image
 
     if options.all and (options.base or options.python):
         say("podium: --base and --python belong to one image; name it with --name.")
         return USAGE
-    if options.python and not RECIPES[options.name].python:
+    names = list(RECIPES) if options.all else [options.name] if options.name else USUAL_IMAGES
+    if options.python and not all(RECIPES[name].python for name in names):
         say("podium: --python is for --name autosklearn; the sandbox takes its Python from its base.")
         return USAGE
     try:
-        for name in RECIPES if options.all else [options.name]:
+        for name in names:
             build_image(
                 name,
                 base=options.base,

@@ -9,7 +9,7 @@ from ingestion.image_names import how_to_get
 from submissions.models import BuiltImage, Worker
 from submissions.models.worker import living_workers
 
-NO_NUMPY = "has no numpy and scipy, which run a model.py"
+NO_NUMPY = "has no Python 3.9 with numpy and scipy, which run a model.py"
 
 
 class AnnouncedImage(TypedDict):

@@ -83,7 +83,7 @@ def test_an_image_without_python_is_refused_before_the_run_and_nobody_is_blamed(
 
 
 def test_an_old_python_is_refused_in_the_same_way(client, old_python):
-    with pytest.raises(ImageProblem, match=r"too old a python3. .* 3\.9 or later"):
+    with pytest.raises(ImageProblem, match=r"too old a python3. .* 3\.6 or later"):
         Images().require(client, old_python)
 
 
@@ -93,7 +93,10 @@ def test_an_image_without_numpy_runs_programs_and_no_models(client, tmp_path):
     runner = Runner(DockerSandbox("podium-base:latest"), tmp_path)
     assert runner.program("predict()").status == "ok"
     result = runner.model("class Model:\n    pass\n")
-    assert result.reason == "infrastructure" and "no numpy and scipy, which run a model.py" in result.sentence
+    assert (
+        result.reason == "infrastructure"
+        and "no Python 3.9 with numpy and scipy, which run a model.py" in result.sentence
+    )
 
 
 def test_each_image_is_tried_once(client, without_python, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import images
-from ingestion.image_names import AUTOSKLEARN_IMAGE, PACKAGES_LABEL, RECIPES, SANDBOX_IMAGE
+from ingestion.image_names import AUTOSKLEARN_IMAGE, BUNDLES_IMAGE, PACKAGES_LABEL, RECIPES, SANDBOX_IMAGE
 from ingestion.images import ImageError, bases, build, machine_python
 from ingestion.images.build import build_context, extra_authority
 from ingestion.sandbox.docker import DockerSandbox
@@ -16,7 +16,7 @@ from ingestion.sandbox.engine import EngineError, connect
 from tests.ingestion.runs import Runner
 
 CHECKOUT = build.CHECKOUT
-BUILT = [SANDBOX_IMAGE, AUTOSKLEARN_IMAGE]
+BUILT = [SANDBOX_IMAGE, AUTOSKLEARN_IMAGE, BUNDLES_IMAGE]
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,13 @@ def test_every_version_is_pinned_and_the_shared_ones_are_those_of_the_site():
         lines = (line.partition(";")[0].strip() for line in (CHECKOUT / path).read_text().splitlines())
         return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
-    site, sandbox = pins("requirements.txt"), pins("docker/sandbox.txt")
+    site, sandbox, bundles = (
+        pins(path) for path in ("requirements.txt", "docker/sandbox.txt", "docker/bundles.txt")
+    )
     assert {"numpy", "scipy", "pandas", "scikit-learn", "lightgbm", "xgboost-cpu", "catboost"} <= set(sandbox)
-    assert all(site[name] == version for name, version in sandbox.items() if name in site)
+    assert {"numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "pyyaml"} <= set(bundles)
+    for image in (sandbox, bundles):
+        assert all(site[name] == version for name, version in image.items() if name in site)
     assert pins("docker/sandbox-autosklearn.txt")["auto-sklearn"] == "0.15.0"
 
 

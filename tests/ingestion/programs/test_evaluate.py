@@ -1,5 +1,6 @@
 """The second step: the organizer's scoring program, alone and beside an ingestion program."""
 
+import json
 import threading
 
 import pytest
@@ -215,6 +216,35 @@ def test_ingestion_and_scoring_overlap_and_talk_through_the_shared_folder(steps,
     assert result.status == "ok", result
     assert result.scores == {"right": 3} and result.beside.ingestion_exit_code == 0
     assert result.ingestion_log_path.read_text() == "labels here: []\n"
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+def test_what_code_left_is_what_ingestion_takes_up_beside_the_scorer(quick, reference, layout):
+    looks = """
+        import json, os, sys
+        shared, submission, source = sys.argv[1:4]
+        seen = [sorted(os.listdir(path)) for path in (submission, "/app/input/res", source)]
+        open(f"{shared}/waiting", "w").write(json.dumps(seen))
+        os.rename(f"{shared}/waiting", f"{shared}/seen")
+    """
+    waits = """
+        import os, sys, time
+        while not os.path.exists("/app/shared/seen"):
+            time.sleep(0.01)
+        print(open("/app/shared/seen").read())
+        open(sys.argv[2] + "/scores.txt", "w").write("a: 1")
+    """
+    beside = quick.predict_request(
+        quick.packed({"metadata": "command: python3 run.py", "run.py": ""}),
+        ingestion=quick.ingestion(looks, f"{BESIDE} $input"),
+        input_data=reference,
+        layout=layout,
+    )
+    left = quick.packed({"left.txt": ""})
+    result = quick.evaluate(quick.scorer(waits), predictions=left, beside=beside, layout=layout)
+    assert result.status == "ok", result
+    inputs = {1: ["labels.txt", "res"], 2: ["labels.txt"]}[layout]
+    assert json.loads(result.log_path.read_text()) == [["left.txt"], ["left.txt"], inputs]
 
 
 def test_an_ingestion_program_that_fails_beside_the_scorer_ends_both(quick):

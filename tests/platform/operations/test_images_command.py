@@ -23,14 +23,15 @@ def built(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        ([], ["sandbox"]),
+        ([], ["sandbox", "bundles"]),
         (["--name", "autosklearn"], ["autosklearn"]),
-        (["--all"], ["sandbox", "autosklearn"]),
-        (["--all", "--from-debian"], ["sandbox", "autosklearn"]),
-        (["--base", "podium-base"], ["sandbox"]),
+        (["--name", "bundles"], ["bundles"]),
+        (["--all"], ["sandbox", "autosklearn", "bundles"]),
+        (["--all", "--from-debian"], ["sandbox", "autosklearn", "bundles"]),
+        (["--base", "podium-base"], ["sandbox", "bundles"]),
     ],
 )
-def test_it_builds_the_usual_image_another_one_or_all(built, arguments, names):
+def test_it_builds_the_usual_images_another_one_or_all(built, arguments, names):
     assert launcher.main(["images", *arguments]) == 0
     assert [name for name, _ in built] == names
     assert all(options["from_debian"] == ("--from-debian" in arguments) for _, options in built)

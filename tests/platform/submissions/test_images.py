@@ -132,7 +132,7 @@ def test_a_run_without_an_image_of_its_own_happens_where_there_is_a_sandbox(aske
         ({"problem": "has no python3."}, f"Waits. The image {AUTOSKLEARN_IMAGE} has no python3."),
         (
             {"runs_models": False},
-            f"Waits. The image {AUTOSKLEARN_IMAGE} has no numpy and scipy, which run a model.py.",
+            f"Waits. The image {AUTOSKLEARN_IMAGE} has no Python 3.9 with numpy and scipy, which run a model.py.",
         ),
     ],
 )
