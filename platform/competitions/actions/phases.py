@@ -100,13 +100,7 @@ class AddPhase(OfCompetition):
         count = 0
         if self.copies_tasks and made.parent_id is not None:
             for task in Task.objects.filter(phase=made.parent_id):
-                Task.objects.create(
-                    phase=made,
-                    dataset_id=task.dataset_id,
-                    order=task.order,
-                    metric=task.metric,
-                    wall_seconds=task.wall_seconds,
-                )
+                Task.objects.create(phase=made, **task.asked())
                 count += 1
         write_prizes(made, self.prizes)
         after = f", with the {count} datasets of {made.parent}" if count else ""

@@ -140,6 +140,11 @@ SAME_RULES = (
     "score_digits",
     "trusted_workers_only",
     "track",
+    "accepts",
+    "hidden_columns",
+    "hides_output",
+    "shows_details",
+    "scores_failed_ingestion",
 )
 
 
@@ -185,11 +190,5 @@ class OpenForEver(OfPhase):
             **{name: getattr(self.phase, name) for name in SAME_RULES},
         )
         for task in self.phase.tasks.all():
-            Task.objects.create(
-                phase=phase,
-                dataset_id=task.dataset_id,
-                order=task.order,
-                metric=task.metric,
-                wall_seconds=task.wall_seconds,
-            )
+            Task.objects.create(phase=phase, **task.asked())
         return f"{phase.title} was opened, without an end."

@@ -342,6 +342,12 @@ class Task(models.Model):
         version = self.dataset.current
         return version.name if version else self.dataset.slug
 
+    def asked(self) -> dict[str, Any]:
+        """What it asks, and of what: the fields of a task that asks the same in another phase of the contest."""
+        names = ("dataset_id", "order", "metric", "wall_seconds", "overlaps", "shows_input")
+        programs = ("scoring_program_id", "ingestion_program_id")
+        return {name: getattr(self, name) for name in (*names, *programs)}
+
     def is_revealed(self, now: dt.datetime) -> bool:
         """Whether entrants may know the dataset by this task: from the opening, in a blind phase once revealed.
 

@@ -58,6 +58,12 @@ class StartRehearsal(Action):
         if not Task.objects.filter(phase__round__competition=self.contest).exists():
             mend = "Make its phases first, and choose their datasets."
             raise Refused(f"{self.contest.title} has no phase with a dataset.", status=409, mend=mend)
+        if self.contest.programs.exists():
+            # Made datasets and the kit's submissions mean nothing to programs that others wrote.
+            mend = "Clone it, and send submissions of your own to the clone."
+            raise Refused(
+                f"{self.contest.title} has programs of its own and is not rehearsed.", status=409, mend=mend
+            )
 
     def preview(self, now: dt.datetime) -> Preview:
         """What would be made."""

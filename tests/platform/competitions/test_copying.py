@@ -14,6 +14,7 @@ from competitions.models import (
     Page,
     PageImage,
     Phase,
+    PhaseFile,
     Prize,
     Question,
     Round,
@@ -22,14 +23,17 @@ from competitions.models import (
 from tests.platform import factories as make
 from tests.platform import mid_series
 from tests.platform.series import series
+from tests.platform.submissions.programs import contest as programmed
 
 pytestmark = pytest.mark.django_db
 # What a copy leaves behind, whole: who takes part and what happened.
 LEFT = {
     "announcements",
     "audit",
+    "bundle_import",
     "deletion",
     "entrants",
+    "exports",
     "held_roles",
     "organizers",
     "participants",
@@ -38,7 +42,7 @@ LEFT = {
     "teams",
     "worker",
 }
-COPIED = {"pages", "images", "questions", "rounds"}
+COPIED = {"column_boards", "images", "pages", "programs", "questions", "rounds"}
 
 
 @pytest.fixture
@@ -133,6 +137,26 @@ def test_other_datasets_can_stand_for_those_of_the_tasks(contest):
         dataset_of=lambda task: other if task.dataset == first else None,
     )
     assert set(Task.objects.filter(phase__round__competition=made).values_list("dataset", flat=True)) == {other.pk}
+
+
+def test_programs_boards_and_files_of_phases_are_copied_and_the_copy_refers_to_its_own(clock):
+    source = programmed.phase(ingestion=True)
+    programmed.phase(source.competition, fans_out_from=source)
+    kit = PhaseFile(phase=source, kind="starting_kit", name="kit", sha256="0" * 64, size=2)
+    kit.file.save("kit.zip", ContentFile(b"PK"))
+    programmed.board(source.competition, "accuracy")
+    made = copied(source.competition, slug="again", title="Again", owner=make.user("olga"))
+    first, second = made.phases()
+    task, old = first.tasks.get(), source.tasks.get()
+    assert second.fans_out_from == first
+    for name in ("scoring_program", "ingestion_program"):
+        twin, program = getattr(task, name), getattr(old, name)
+        assert (twin.competition, twin.command, twin.sha256) == (made, program.command, program.sha256)
+        assert twin.file.name != program.file.name
+        assert twin.file.read() == program.file.read()
+    assert made.programs.count() == 2
+    assert first.files.get().file.read() == b"PK"
+    assert [column.key for column in made.column_boards.get().columns.all()] == ["accuracy"]
 
 
 def test_a_slug_that_is_taken_is_refused_and_a_free_one_is_found(contest):
