@@ -5,6 +5,7 @@ from django.urls import path
 from pages.views import (
     act,
     announcements,
+    bundles,
     column_boards,
     competition,
     creating,
@@ -27,6 +28,7 @@ from pages.views import (
 from pages.views.studio import announcements as announcements_section
 from pages.views.studio import answers as answers_section
 from pages.views.studio import audit as audit_section
+from pages.views.studio import export as export_section
 from pages.views.studio import fact_sheet as fact_sheet_section
 from pages.views.studio import organizers as organizers_section
 from pages.views.studio import overview as overview_section
@@ -46,6 +48,8 @@ QUESTION = ONE + "manage/fact-sheet/questions/<int:question_id>/"
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"
 DATASET = "datasets/<slug:dataset_slug>/"
+IMPORTS = "competitions/import/"
+IMPORT = IMPORTS + "<int:import_id>/"
 VERSION = DATASET + "versions/<int:number>/"
 
 urlpatterns = [
@@ -54,6 +58,10 @@ urlpatterns = [
     path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("competitions/", site.competition_list, name="competitions"),
     path("competitions/new/", creating.new, name="new_competition"),
+    path(IMPORTS, bundles.imports, name="bundle_imports"),
+    path(IMPORT, bundles.show, name="bundle_import"),
+    path(IMPORT + "answer/", bundles.answer, name="answer_bundle_import"),
+    path(IMPORT + "remove/", bundles.remove, name="remove_bundle_import"),
     path(ONE, competition.overview, name="competition"),
     path(ONE + "phases/", competition.phases, name="phases"),
     path(ONE + "datasets/", competition.datasets, name="datasets"),
@@ -130,6 +138,9 @@ CONTEST = [
     path(MANAGE + "pictures/add/", pages_section.add_picture, name="add_picture"),
     path(MANAGE + "pictures/<int:picture_id>/remove/", pages_section.remove_picture, name="remove_picture"),
     path(ONE + "images/<str:name>", pictures.picture, name="picture"),
+    path(MANAGE + "export/", export_section.export, name="manage_export"),
+    path(MANAGE + "export/<int:export_id>/", export_section.download, name="download_export"),
+    path(MANAGE + "export/<int:export_id>/remove/", export_section.remove, name="remove_export"),
 ]
 urlpatterns += CONTEST
 

@@ -22,6 +22,7 @@ class ImportReport:
     warnings: list[Problem] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
+    solutions: int = 0
     competition: Competition | None = None
 
     @classmethod
@@ -33,6 +34,7 @@ class ImportReport:
             warnings=list(read.warnings),
             questions=list(read.questions),
             found=list(read.found),
+            solutions=len(read.contest.solutions) if read.contest else 0,
         )
 
     @property
@@ -58,4 +60,5 @@ class ImportReport:
             "warnings": [one.as_json() for one in self.warnings],
             "questions": [one.as_json() for one in self.questions],
             "found": list(self.found),
+            "solutions": self.solutions,
         }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from competitions.models.protocol import Phase
 
 
-RESERVED_SLUGS = ("new",)
+RESERVED_SLUGS = ("new", "import")
 
 
 def image_path(image: "PageImage", filename: str) -> str:

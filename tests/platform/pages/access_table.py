@@ -71,6 +71,7 @@ OWN_HIDDEN = by(404, (TEAM, 403), (ORGANIZERS, 403), (SEE_HIDDEN, 200))
 CONTEST = "competitions/<slug:slug>/"
 MANAGE = CONTEST + "manage/"
 SENDERS = (*EDITORS, "foreign")  # who may send datasets
+IMPORTS = "competitions/import/"
 UPLOADS = "datasets/uploads/"
 UPLOAD = UPLOADS + "<int:upload_id>/"  # the owner's own
 DATASET = (
@@ -153,6 +154,14 @@ PAGES |= {
 # The studio of the competition itself. Making one is granted by itself, and so is cloning.
 PAGES |= {
     "competitions/new/": form(by(403, admin=200), by(403, admin=400)),
+    IMPORTS: verbs(ALL_405, GET=by(403, (NOBODY, 302), admin=200), POST=by(403, (NOBODY, 302), admin=400)),
+    # Everybody's own alone.
+    IMPORTS + "<int:import_id>/": page(by(404)),
+    IMPORTS + "<int:import_id>/answer/": button(by(404)),
+    IMPORTS + "<int:import_id>/remove/": button(by(404)),
+    MANAGE + "export/": form(by(403, (EDITORS, 200)), by(403, owner=409, admin=409)),
+    MANAGE + "export/<int:export_id>/": page(by(403, owner=404, admin=404)),
+    MANAGE + "export/<int:export_id>/remove/": button(by(403, owner=404, admin=404)),
     MANAGE + "step/<slug:step>/": form(by(403, (EDITORS, 200)), by(403, (EDITORS, 400))),
     MANAGE + "clone/": form(by(403, admin=200), by(403, admin=400)),
     MANAGE + "settings/": form(by(403, (ORGANIZERS, 200)), by(403, (EDITORS, 400))),

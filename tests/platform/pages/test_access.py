@@ -91,6 +91,8 @@ def address(name: str, world: mid_series.World) -> str:
         "check_id": 1,
         "file_id": 0,
         "program_id": 0,
+        "import_id": 0,
+        "export_id": 0,
         "kind": "details",
         "upload_id": world.upload.pk if world.upload else 0,
         "page_slug": "prizes",
