@@ -129,6 +129,7 @@ def damages(version: DatasetVersion) -> list[str]:
     if version.cache_zip:
         checks.append(("binary cache", version.cache_zip, version.cache_sha256))
     checks += [(f"solution of {part}", version.solution(part), _known(version, part)) for part in PARTS]
+    checks.append(("reference data", version.reference, version.reference_sha256))
     for what, file, sha256 in checks:
         if not file:
             continue

@@ -1,11 +1,14 @@
 """The site's Celery tasks: they take ids, look at the database again, and call."""
 
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_shutting_down
 from django.utils import timezone
 
 from submissions import bulk, curves, deletion, dispatch, doorbell, files, handover, reconciler, scoring
 from submissions.programs.kinds import is_scored_by_program
-from submissions.programs.scoring import score_programmed
+from submissions.programs.scoring import score_programmed, stop_all
 
 LONGEST_SCORING = 31 * 86_400  # seconds; the budget of a run bounds its programs, not the task's own limit
 
@@ -25,6 +28,12 @@ def score_run(run_id: int) -> None:
 def score_by_program(run_id: int) -> None:
     """Run an organizer's scoring program on a collected run. Takes long, so it has a queue of its own."""
     score_programmed(run_id)
+
+
+@worker_shutting_down.connect
+def give_back(**kwargs: Any) -> None:
+    """A worker that is stopped does not wait for the programs of organizers; others take them up."""
+    stop_all()
 
 
 @shared_task(name="submissions.dispatch")  # type: ignore[untyped-decorator]

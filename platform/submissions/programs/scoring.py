@@ -62,18 +62,31 @@ def score_programmed(run_id: int) -> None:
         move(run, RunState.SCORING, RunState.SCORING, deadline=timezone.now())
 
 
+_at_work: set[threading.Event] = set()
+
+
+def stop_all() -> None:
+    """End what this process scores now, because it is being stopped; the runs wait for their score again."""
+    for stop in list(_at_work):
+        stop.set()
+
+
 @contextmanager
 def _held(run: Run) -> Iterator[threading.Event]:
     """Keep the lease of a run while it is scored; the event is set when it was cancelled or is another's."""
     stop = threading.Event()
+    _at_work.add(stop)
 
     def prolong() -> None:
         deadline = timezone.now() + settings.SCORING_LEASE
         if not _mine(run).update(deadline=deadline):
             stop.set()
 
-    with prolonged(prolong, every=BEAT_SECONDS, what=f"run {run.pk}"):
-        yield stop
+    try:
+        with prolonged(prolong, every=BEAT_SECONDS, what=f"run {run.pk}"):
+            yield stop
+    finally:
+        _at_work.discard(stop)
 
 
 def _mine(run: Run) -> Any:
@@ -148,7 +161,12 @@ class _Scoring:
         """Whether nobody waits for the outcome any more. Raises Ours where the machine failed."""
         if reason == "infrastructure":
             raise Ours(sentence)
-        return reason == "cancelled" or self.stop.is_set()
+        if reason != "cancelled" and not self.stop.is_set():
+            return False
+        # Still this one's: then nobody cancelled it, but this process is being stopped.
+        tries = self.run.scoring_tries
+        _mine(self.run).update(state=RunState.COLLECTED, scoring_tries=tries - 1, deadline=None, rung_at=None)
+        return True
 
     def _predicting_failed(self, predicted: PredictResult) -> None:
         if self._is_over(predicted.reason, predicted.sentence):

@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from submissions.actions import cancel, submit
 from submissions.models import ColumnScore, Run, RunFile, RunState, Submission
 from submissions.moderation import RescoreSubmission
-from submissions.programs import steps
+from submissions.programs import scoring, steps
 from submissions.programs.scoring import score_programmed
 from tests.platform import factories as make
 from tests.platform.submissions.programs import contest as programmed
@@ -149,6 +149,16 @@ def test_a_run_that_was_cancelled_while_it_was_scored_keeps_nothing(programs, su
     assert run.state == RunState.CANCELLED
     assert not columns(run)
     assert not run.files.exists()
+
+
+def test_a_scorer_that_is_stopped_gives_its_run_back_without_counting_it(programs, submission):
+    programs.live = [{"accuracy": 0.1}]
+    programs.seen_live = type("", (), {"append": lambda self, _: scoring.stop_all()})()
+    programs.fields = {"status": "failed", "reason": "cancelled", "sentence": "Stopped."}
+    run = scored(submission)
+    assert (run.state, run.scoring_tries, run.rung_at) == (RunState.COLLECTED, 0, None)
+    programs.fields, programs.live = {}, []
+    assert scored(submission).state == RunState.FINISHED
 
 
 def test_a_run_is_scored_by_one_scorer_alone(programs, submission):
