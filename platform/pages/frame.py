@@ -41,7 +41,7 @@ class Frame:
         """The phases in the competition's order, each with its round."""
         programmed = Task.objects.filter(phase=OuterRef("pk"), scoring_program__isnull=False)
         # What `leaderboards.columns.is_programmed` asks, for all phases at once.
-        phases = list(self.competition.phases().annotate(has_programs=Exists(programmed)))
+        phases: list[Phase] = list(self.competition.phases().annotate(has_programs=Exists(programmed)))
         for phase in phases:
             phase.round.competition = self.competition
         return phases

@@ -4,11 +4,11 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
-from competitions.models import Phase
+from competitions.models import Phase, Task
 from competitions.policy import Person, known_tasks
-from leaderboards.models import LeaderboardRow
+from leaderboards.models import ColumnRow, LeaderboardRow
 from pages.curve_plot import Plot, draw
 from pages.programmed import RunFiles, with_columns, with_files
 from submissions.curves import curves
@@ -79,24 +79,32 @@ def with_runs(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 def counting(phase_ids: Iterable[int], entrant_ids: Iterable[int]) -> set[int]:
     """The submissions that stand for their entrants on the boards of these phases.
 
-    One query over the submissions of the entrants asked for, and one where the best counts: the board knows it.
+    One query over the submissions of the entrants asked for, and one where the best counts, or where programs
+    score: the board knows it.
     """
     phases, entrants = list(phase_ids), list(entrant_ids)
     made: dict[tuple[int, int], list[Submission]] = {}
+    programmed = Task.objects.filter(phase=OuterRef("phase"), scoring_program__isnull=False)
     submissions = Submission.objects.filter(phase__in=phases, entrant__in=entrants).select_related("phase")
-    for submission in submissions.only(*OF_STANDING):
+    for submission in submissions.only(*OF_STANDING).annotate(by_columns=Exists(programmed)):
         made.setdefault((submission.phase_id, submission.entrant_id), []).append(submission)
     found: set[int] = set()
     best: set[int] = set()
+    by_columns: set[int] = set()
     for own in made.values():
         phase = own[0].phase
-        if phase.counts == Phase.Counts.BEST:
+        if vars(own[0])["by_columns"]:
+            by_columns.add(phase.pk)
+        elif phase.counts == Phase.Counts.BEST:
             best.add(phase.pk)
         elif (standing := standing_submission(own, counts=phase.counts, interim=True)) is not None:
             found.add(standing.pk)
     if best:
         rows = LeaderboardRow.objects.filter(board__phase__in=best, board__is_frozen=False, entrant__in=entrants)
         found.update(rows.values_list("submission", flat=True))
+    if by_columns:
+        listed = ColumnRow.objects.filter(phase__in=by_columns, is_frozen=False, entrant__in=entrants)
+        found.update(listed.values_list("submission", flat=True))
     return found
 
 

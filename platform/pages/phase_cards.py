@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from competitions.lifecycle import phase_state
 from competitions.models import Entrant, Phase, Prize
+from leaderboards.columns import is_programmed
 from leaderboards.prizes import Winner, winners
 from submissions import handover
 
@@ -69,6 +70,8 @@ def what_counts(phase: Phase) -> str:
     carried = ""
     if phase.carry_over and parent is not None:
         carried = f" Entries of {parent.title} stand here until their entrants submit, without quota."
+    if is_programmed(phase):
+        return "What the leaderboard's own rule says counts." + carried
     return COUNTED[Phase.Counts(phase.counts)] + carried
 
 
@@ -83,6 +86,10 @@ def what_follows(phase: Phase, phases: Sequence[Phase]) -> str:
 
 def when_public(phase: Phase, now: dt.datetime) -> str:
     """When people see its scores."""
+    if is_programmed(phase):
+        if phase.hides_scores:
+            return "Scores become public when it closes."
+        return "Scores appear at once." if phase.takes_submissions else "Scores become public after it has closed."
     if phase.takes_submissions:
         part = "validation" if phase.feedback_part == Phase.Part.VALID else "test"
         return f"Scores of the {part} part appear at once."

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from competitions.models import Phase, Task
 from competitions.policy import known_tasks
 from datasets.models import DatasetVersion
-from leaderboards.models import LeaderboardRow
+from leaderboards.models import ColumnRow, LeaderboardRow
 from pages import facts, frame
 from submissions import selecting
 from submissions.models import Reason, Run, Submission
@@ -117,9 +117,10 @@ def in_words(shown: frame.Frame, wanted: Filter) -> str:
 
 def loaded() -> QuerySet[Submission]:
     """What is read with the submissions of a page: who, their runs without logs, and whether they count."""
-    rows = LeaderboardRow.objects.filter(submission=OuterRef("pk"), board__is_frozen=False)
+    rows = Exists(LeaderboardRow.objects.filter(submission=OuterRef("pk"), board__is_frozen=False))
+    of_columns = Exists(ColumnRow.objects.filter(submission=OuterRef("pk"), is_frozen=False))
     runs = Run.objects.order_by("order", "id").only(*OF_RUN)
-    loaded = Submission.objects.select_related("entrant").annotate(on_board=Exists(rows))
+    loaded = Submission.objects.select_related("entrant").annotate(on_board=rows | of_columns)
     return loaded.prefetch_related(Prefetch("runs", runs))
 
 

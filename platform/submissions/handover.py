@@ -21,6 +21,7 @@ from competitions.models import Competition, Entrant, Extension, Phase, Task
 from submissions import copies, dispatch, making, signals
 from submissions.models import Handover, Run, RunState, Score, Submission
 from submissions.models.runs import AT_WORKER, ENDED, HELD
+from submissions.programs.board_rules import going_forward
 from submissions.programs.making import is_programmed, make_runs
 from submissions.standing import public_scores, runs_by_task, standing_submission
 from submissions.transitions import end_run, settle
@@ -127,13 +128,15 @@ def pending(phase: Phase, now: dt.datetime, *, entrant_id: int | None = None) ->
     entries = entries_of(phase.parent, entrant_id)
     extensions = dict(Extension.objects.filter(phase=phase.parent_id).values_list("entrant", "closes_at"))
     rows = {row.entrant_id: row for row in _rows(phase, entrant_id)}
+    by_columns = is_programmed(phase.parent.tasks.all())
+    counts = Phase.Counts.BEST if by_columns else phase.parent.counts
     found = []
     for entrant in sorted(entries):
         row = rows.get(entrant)
         step, source = handover_step(
             entries[entrant],
-            counts=phase.parent.counts,
-            best=_best(phase.parent, entrant, row) if phase.parent.counts == Phase.Counts.BEST else None,
+            counts=counts,
+            best=_best(phase.parent, entrant, row, by_columns) if counts == Phase.Counts.BEST else None,
             extended_until=extensions.get(entrant),
             now=now,
         )
@@ -177,11 +180,16 @@ def entries_of(phase: Phase, entrant_id: int | None = None) -> dict[int, list[En
     return found
 
 
-def _best(phase: Phase, entrant_id: int, row: Handover | None) -> int | None:
-    """The entrant's best submission. One that went forward stays, so that a score given later moves nothing."""
+def _best(phase: Phase, entrant_id: int, row: Handover | None, by_columns: bool) -> int | None:
+    """The entrant's best submission, or where programs score the one that stands on the board.
+
+    One that went forward stays, so that a score given later moves nothing.
+    """
     own = list(Submission.objects.filter(phase=phase, entrant=entrant_id))
     if row is not None and any(one.pk == row.source_id and one.competes for one in own):
         return row.source_id
+    if by_columns:
+        return going_forward(phase, entrant_id)
     task_ids = list(phase.tasks.filter(quarantined_at=None).values_list("pk", flat=True))
     scores = Prefetch("scores", Score.objects.defer("replicates"))
     runs: dict[int, list[Run]] = {}
@@ -249,7 +257,7 @@ def _copy_that_stands(phase: Phase, source: Submission) -> Submission | None:
 
 def _copied(phase: Phase, entrant: Entrant, source: Submission) -> Submission:
     last = entrant.submissions.aggregate(last=Max("number"))["last"] or 0
-    carried = phase.takes_submissions
+    carried, tasks = phase.takes_submissions, making.tasks_of(phase)
     submission = Submission.objects.create(
         entrant=entrant,
         phase=phase,
@@ -267,8 +275,10 @@ def _copied(phase: Phase, entrant: Entrant, source: Submission) -> Submission:
         comment=source.comment,
         is_kit_code=source.is_kit_code,
         uses_quota=False,
+        # What stood on the board of columns stands on the next one, too: its entrant added it once.
+        is_chosen=is_programmed(tasks),
     )
-    _make_runs(submission, source, list(enumerate(making.tasks_of(phase))))
+    _make_runs(submission, source, list(enumerate(tasks)))
     return submission
 
 

@@ -9,9 +9,9 @@ from accounts.refusals import Refused
 from competitions import clock, policy
 from competitions.models import ColumnBoard, Phase
 from leaderboards.columns.keeping import is_programmed
-from leaderboards.columns.standing import ENTRANTS_ADD, MAY_TAKE_AWAY, Rule
 from submissions import signals
 from submissions.models import Submission
+from submissions.programs.board_rules import ENTRANTS_ADD, MAY_TAKE_AWAY, Rule
 
 
 def rule_of(phase: Phase) -> str:

@@ -5,7 +5,6 @@ ranks, and places, are computed again for everybody and written where they diffe
 rows from scratch; tests and `manage check_boards` compare the two.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,19 +13,17 @@ from django.db import transaction
 from django.db.models import Prefetch
 
 from competitions import clock
-from competitions.columns import Values, deciding, fill_ranks, filled, shown_value
+from competitions.columns import Values, deciding, fill_ranks, shown_value
 from competitions.models import Column, ColumnBoard, Phase, Task
 from leaderboards import numbers
-from leaderboards.columns.standing import Made, place_key, standing
 from leaderboards.entries import name_key
 from leaderboards.lines import is_ranked
 from leaderboards.models import ColumnPicture, ColumnRow
-from submissions.models import ColumnScore, Submission
+from submissions.programs import board_rules
+from submissions.programs.board_rules import Made, place_key, standing
 
-AT_ONCE = 500  # submissions whose scores are loaded together: bounds the number of parameters of a query
 OF_PLACE = ("position", "rank", "values")
 WRITTEN = (*OF_PLACE, "entrant", "received_at", "name_key", "neutral_number", "updated_at")
-LISTED = (Submission.State.FINISHED, Submission.State.ACTIVE)
 TEXTS = tuple(f"round__competition__{name}" for name in ("overview", "evaluation", "rules", "allowed_emails"))
 
 
@@ -78,7 +75,7 @@ def refresh(phase: Phase, *, entrants: Collection[int] | None = None) -> None:
     phase = locked.defer(*TEXTS).get(pk=phase.pk)
     keep_picture(phase)
     plans = plans_of(phase)
-    made = made_by(phase, plans, entrants)
+    made = _made(phase, plans, entrants)
     for plan in plans:
         _store(plan, made, entrants)
 
@@ -92,39 +89,16 @@ def refresh_now(phase: Phase, *, entrants: Collection[int] | None = None) -> Non
 def plans_of(phase: Phase) -> list[Plan]:
     """The boards of the competition as they are in the phase: three queries."""
     boards = ColumnBoard.objects.filter(competition=phase.competition)
-    tasks = tuple(phase.tasks.filter(quarantined_at=None).order_by("order", "id").values_list("pk", flat=True))
+    tasks = tuple(board_rules.task_ids_of(phase))
     return [
         Plan(board, phase, tuple(board.columns.all()), tasks)
         for board in boards.prefetch_related(Prefetch("columns", Column.objects.order_by("order", "id")))
     ]
 
 
-def made_by(phase: Phase, plans: Sequence[Plan], entrants: Collection[int] | None) -> dict[int, list[Made]]:
-    """The submissions with scores that may stand, by entrant: those that ended, also while they run again."""
-    found = phase.submissions.competing().filter(state__in=LISTED, ended_at__isnull=False)
-    if entrants is not None:
-        found = found.filter(entrant__in=entrants)
-    submissions = list(found.select_related("entrant"))
-    values = _values([one.pk for one in submissions])
+def _made(phase: Phase, plans: Sequence[Plan], entrants: Collection[int] | None) -> dict[int, list[Made]]:
     columns = [column for plan in plans for column in plan.columns]
-    made: dict[int, list[Made]] = defaultdict(list)
-    for one in submissions:
-        by_task = {task: filled(columns, own) for task, own in values.get(one.pk, {}).items()}
-        if by_task:
-            made[one.entrant_id].append(Made(one, by_task))
-    return made
-
-
-def _values(submissions: Sequence[int]) -> dict[int, dict[int, Values]]:
-    """What programs said of these submissions, by task and key."""
-    found: dict[int, dict[int, Values]] = defaultdict(lambda: defaultdict(dict))
-    for start in range(0, len(submissions), AT_ONCE):
-        scores = ColumnScore.objects.filter(run__submission__in=submissions[start : start + AT_ONCE])
-        for submission, task, key, value in scores.values_list(
-            "run__submission_id", "run__task_id", "key", "value"
-        ):
-            found[submission][task][key] = value
-    return found
+    return board_rules.made_by(phase, columns, entrants)
 
 
 def _listed(plan: Plan, made: dict[int, list[Made]]) -> Iterable[Made]:
@@ -244,7 +218,7 @@ def stored(phase: Phase) -> dict[tuple[str, int], dict[str, Any]]:
 def recomputed(phase: Phase) -> dict[tuple[str, int], dict[str, Any]]:
     """What the live rows of a phase should be, from scratch."""
     plans = plans_of(phase)
-    made = made_by(phase, plans, None)
+    made = _made(phase, plans, None)
     expected: dict[tuple[str, int], dict[str, Any]] = {}
     for plan in plans:
         found = [one.submission.entrant_id for one in _listed(plan, made)]

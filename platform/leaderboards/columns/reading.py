@@ -10,7 +10,7 @@ from django.db.models import Count, F, OrderBy, Q, QuerySet, Window
 from django.db.models.expressions import Combinable
 
 from competitions.columns import deciding, is_ascending
-from competitions.models import Answer, Column, ColumnBoard, Phase, Question
+from competitions.models import Answer, Column, ColumnBoard, Competition, Phase, Question
 from leaderboards.columns.keeping import cell_key, is_shown
 from leaderboards.entries import name_key
 from leaderboards.models import ColumnRow
@@ -78,8 +78,7 @@ class ColumnLook:
     @property
     def deciding(self) -> Column | None:
         """The column that gives the places, if the viewer sees it."""
-        found = deciding(list(self.board.columns.all()), self.board.primary) if self.board else None
-        return found if found in self.columns else None
+        return shown_deciding(self.board, self.columns) if self.board else None
 
     @property
     def rows(self) -> QuerySet[ColumnRow]:
@@ -118,10 +117,16 @@ class ColumnLook:
         return public_column(sum(present) / len(present), column)
 
 
-def boards_of(phase: Phase, *, sees_hidden: bool) -> list[ColumnBoard]:
-    """The boards of the competition that the viewer may know."""
-    boards = ColumnBoard.objects.filter(competition=phase.competition).prefetch_related("columns")
+def boards_of(competition: Competition, *, sees_hidden: bool) -> list[ColumnBoard]:
+    """The boards of a competition that the viewer may know, with their columns."""
+    boards = ColumnBoard.objects.filter(competition=competition).prefetch_related("columns")
     return [board for board in boards if sees_hidden or not board.is_hidden]
+
+
+def shown_deciding(board: ColumnBoard, columns: Sequence[Column]) -> Column | None:
+    """The column that gives the places of a board; None where it is not among those that are shown."""
+    found = deciding(list(board.columns.all()), board.primary)
+    return found if found in columns else None
 
 
 def is_open_to_all(phase: Phase, now: dt.datetime) -> bool:
@@ -142,7 +147,7 @@ def look_at(
     """A board of a phase for one viewer: the one of this key, else the first that has a column to be seen."""
     is_visible = sees_hidden or is_open_to_all(phase, now)
     shown: dict[ColumnBoard, tuple[Column, ...]] = {}
-    for board in boards_of(phase, sees_hidden=sees_hidden) if is_visible else ():
+    for board in boards_of(phase.competition, sees_hidden=sees_hidden) if is_visible else ():
         columns = tuple(one for one in board.columns.all() if sees_hidden or is_shown(one, phase))
         if columns:
             shown[board] = columns
@@ -232,7 +237,7 @@ def page_of(look: ColumnLook, *, order: Order, number: int = 1, search: str = ""
     start = (number - 1) * PER_PAGE
     by = ordering(order, look)
     wanted = searched(look.rows, look, search)
-    found = list(wanted.annotate(found=Window(Count("pk"))).order_by(*by)[start : start + PER_PAGE])
+    found: list[ColumnRow] = list(wanted.annotate(found=Window(Count("pk"))).order_by(*by)[start : start + PER_PAGE])
     if not found and number > 1:
         return page_of(look, order=order, search=search)
     on_page = {row.pk for row in found}

@@ -1,8 +1,10 @@
 """The rules of a board of columns in sentences, for pages and exports."""
 
+from collections.abc import Sequence
+
 from competitions.columns import OF_RANKS, is_ascending
 from competitions.models import Column, ColumnBoard, Phase
-from leaderboards.columns.reading import ColumnLook
+from leaderboards.columns.reading import ColumnLook, shown_deciding
 
 RULES = {
     ColumnBoard.Rule.ADD: "Entrants add one submission to it; another takes its place, and none is taken away.",
@@ -15,28 +17,31 @@ RULES = {
     "earliest.",
 }
 TIES = {
-    Phase.TieRule.EARLIER: "then the earlier submission",
-    Phase.TieRule.SHARED: "and who is equal in all of them shares a place",
+    Phase.TieRule.EARLIER: "Of equal ones the earlier submission leads.",
+    Phase.TieRule.SHARED: "Who is equal in all of them shares a place.",
 }
 
 
+def rules_of(board: ColumnBoard, columns: Sequence[Column]) -> list[str]:
+    """How a board is made, for somebody who sees these columns of it."""
+    column = shown_deciding(board, columns)
+    by = (
+        f"Places follow {column.title} ({direction(column)} leads), then the other columns in their order."
+        if column is not None
+        else "Places follow a column that is not shown."
+    )
+    return [RULES[ColumnBoard.Rule(board.rule)], by]
+
+
 def sentences(look: ColumnLook) -> list[str]:
-    """How the board is made."""
-    board = look.board
-    if board is None:
+    """How a board is made in the phase that is looked at."""
+    if look.board is None:
         return []
-    told = [RULES[ColumnBoard.Rule(board.rule)]]
-    column = look.deciding
-    if column is not None:
-        many = len(look.tasks)
-        over = f", by its mean over the {many} tasks; a missing one comes last" if many > 1 else ""
-        told.append(
-            f"Places follow {column.title} ({direction(column)} leads{over}), then the other columns in their "
-            f"order, {TIES[Phase.TieRule(look.phase.tie_rule)]}."
-        )
-    else:
-        told.append("Places follow a column that is not shown here.")
-    told += [sentence for column in look.columns if (sentence := computation(column, look))]
+    told = rules_of(look.board, look.columns)
+    if len(look.tasks) > 1:
+        told.append(f"What counts is the mean over the {len(look.tasks)} tasks; who misses one stands behind.")
+    told.append(TIES[Phase.TieRule(look.phase.tie_rule)])
+    told += filter(None, (computation(column, look.columns) for column in look.columns))
     told.append(
         "Organizers take no place." if look.phase.ranks_baselines else "Baselines and organizers take no place."
     )
@@ -48,9 +53,15 @@ def direction(column: Column) -> str:
     return "the smallest" if is_ascending(column) else "the greatest"
 
 
-def computation(column: Column, look: ColumnLook) -> str:
+def meaning(column: Column, columns: Sequence[Column]) -> str:
+    """What a column says: which value leads, and of what it is computed."""
+    leads = f"{direction(column).capitalize()} value leads."
+    return " ".join(filter(None, [leads, computation(column, columns)]))
+
+
+def computation(column: Column, columns: Sequence[Column]) -> str:
     """Of what a column is computed; nothing for one that the scoring program fills, or of columns not shown."""
-    titles = {one.key: one.title for one in look.columns}
+    titles = {one.key: one.title for one in columns}
     if not column.computation or not all(key in titles for key in column.fields):
         return ""
     fields = ", ".join(titles[key] for key in column.fields)

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from competitions.models import Phase
+from competitions.models import Column, Phase
 from leaderboards.columns import choosing, export, reading, telling
 from leaderboards.columns.reading import ColumnLook, Place
 from leaderboards.models import ColumnPicture, ColumnRow
@@ -18,6 +18,7 @@ from leaderboards.reading import LONGEST_SEARCH, Order, outstanding
 from pages import boards, frame
 from pages.answers import tells_refusals
 from pages.views.submissions import found_submission
+from submissions.programs.board_rules import ENTRANTS_ADD
 from submissions.public import PublicColumn
 
 LIVE_SECONDS = 5
@@ -98,7 +99,7 @@ def context_of(request: HttpRequest, shown: frame.Frame, phase: Phase) -> dict[s
         "frozen_at": ColumnPicture.objects.filter(phase=phase).values_list("made_at", flat=True).first()
         if view.is_frozen
         else None,
-        "entrants_add": view.board is not None and view.board.rule in choosing.ENTRANTS_ADD,
+        "entrants_add": view.board is not None and view.board.rule in ENTRANTS_ADD,
         "is_live": phase.is_open(shown.now) or waits > 0,
         "live_seconds": LIVE_SECONDS,
         "digest": boards.digest(
@@ -120,6 +121,26 @@ def page(request: HttpRequest, shown: frame.Frame, phase: Phase, *, is_part: boo
     template = "leaderboards/columns/part.html" if is_part else "leaderboards/columns/board.html"
     more = {"phase": phase, "rounds": boards.rounds_of(shown.phases), "only_phases": True, **context}
     return render(request, template, shown.context("leaderboard", **more))
+
+
+@dataclass(frozen=True)
+class ToldBoard:
+    """A board as the evaluation page tells of it: its rules, and what each column means."""
+
+    title: str
+    rules: list[str]
+    columns: list[tuple[Column, str]]
+
+
+def told_boards(shown: frame.Frame) -> list[ToldBoard]:
+    """The boards that the person may know, whether or not scores are shown now."""
+    told = []
+    for board in reading.boards_of(shown.competition, sees_hidden=shown.sees_hidden):
+        columns = [one for one in board.columns.all() if shown.sees_hidden or not one.is_hidden]
+        if columns:
+            meanings = [(one, telling.meaning(one, columns)) for one in columns]
+            told.append(ToldBoard(board.title, telling.rules_of(board, columns), meanings))
+    return told
 
 
 def _shown(row: ColumnRow, view: ColumnLook, answers: dict[int, list[str]]) -> ShownRow:
@@ -165,9 +186,8 @@ def _plain_heads(view: ColumnLook, order: Order, *keys: str) -> list[Head]:
 
 def _head(place: Place, view: ColumnLook, order: Order) -> Head:
     column = place.column
-    told = [f"{telling.direction(column)} leads", telling.computation(column, view)]
     is_hidden = column.is_hidden or column.key in view.phase.hidden_columns
-    title = ". ".join(filter(None, told))
+    title = telling.meaning(column, view.columns)
     return Head(column.title, "num", title, _wish(place.sort, order), _aria(place.sort, view, order), is_hidden)
 
 

@@ -16,6 +16,7 @@ from pages import facts, frame, phase_cards, timeline
 from pages.answers import as_stranger_file, tells_refusals
 from pages.kit import kit_archive
 from pages.metrics import METRIC_TEXTS
+from pages.views import column_boards
 
 
 @require_safe
@@ -91,7 +92,12 @@ def evaluation(request: HttpRequest, slug: str) -> HttpResponse:
         (phase, sorted({task.wall_seconds for task in facts.of_phase(tasks, phase) if task.is_revealed}))
         for phase in shown.phases
     ]
-    context = shown.context("evaluation", metrics=metrics, budgets=budgets)
+    context = shown.context(
+        "evaluation",
+        metrics=metrics,
+        budgets=budgets,
+        column_boards=column_boards.told_boards(shown) if any(task.is_programmed for task in tasks) else None,
+    )
     return render(request, "competitions/evaluation.html", context)
 
 

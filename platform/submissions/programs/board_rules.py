@@ -1,16 +1,22 @@
-"""Which submissions of an entrant stand on a board of columns: its rule, as a pure function."""
+"""Which submissions of an entrant stand on a board of columns: its rule, as pure functions, and what they need.
+
+Boards list them, and the hand-over to the next phase takes what stands on the first board.
+"""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from competitions.columns import OF_RANKS, Values, deciding, is_ascending, shown_value
-from competitions.models import Column, ColumnBoard
-from submissions.models import Submission
+from competitions.columns import OF_RANKS, Values, deciding, filled, is_ascending, shown_value
+from competitions.models import Column, ColumnBoard, Phase
+from submissions.models import ColumnScore, Submission
 from submissions.standing import best_first
 
 Rule = ColumnBoard.Rule
 ENTRANTS_ADD = (Rule.ADD, Rule.ADD_AND_DELETE, Rule.ADD_AND_DELETE_MULTIPLE)
+AT_ONCE = 500  # submissions whose scores are loaded together: bounds the number of parameters of a query
+LISTED = (Submission.State.FINISHED, Submission.State.ACTIVE)
 MAY_TAKE_AWAY = (Rule.ADD_AND_DELETE, Rule.ADD_AND_DELETE_MULTIPLE)
 
 
@@ -93,3 +99,49 @@ def standing(
     if rule == Rule.ADD_AND_DELETE_MULTIPLE or any(one.submission.entrant.is_baseline for one in added):
         return added
     return added[-1:]
+
+
+def made_by(phase: Phase, columns: Sequence[Column], entrants: Collection[int] | None) -> dict[int, list[Made]]:
+    """The submissions with scores that may stand, by entrant: those that ended, also while they run again."""
+    found = phase.submissions.competing().filter(state__in=LISTED, ended_at__isnull=False)
+    if entrants is not None:
+        found = found.filter(entrant__in=entrants)
+    submissions = list(found.select_related("entrant"))
+    values = _values([one.pk for one in submissions])
+    made: dict[int, list[Made]] = defaultdict(list)
+    for one in submissions:
+        by_task = {task: filled(columns, own) for task, own in values.get(one.pk, {}).items()}
+        if by_task:
+            made[one.entrant_id].append(Made(one, by_task))
+    return made
+
+
+def _values(submissions: Sequence[int]) -> dict[int, dict[int, Values]]:
+    """What programs said of these submissions, by task and key."""
+    found: dict[int, dict[int, Values]] = defaultdict(lambda: defaultdict(dict))
+    for start in range(0, len(submissions), AT_ONCE):
+        scores = ColumnScore.objects.filter(run__submission__in=submissions[start : start + AT_ONCE])
+        for submission, task, key, value in scores.values_list(
+            "run__submission_id", "run__task_id", "key", "value"
+        ):
+            found[submission][task][key] = value
+    return found
+
+
+def task_ids_of(phase: Phase) -> list[int]:
+    """The tasks whose values count, in their order: those in quarantine are left out."""
+    return list(phase.tasks.filter(quarantined_at=None).order_by("order", "id").values_list("pk", flat=True))
+
+
+def going_forward(phase: Phase, entrant_id: int) -> int | None:
+    """The submission of an entrant that goes forward from a phase: what stands on its first board.
+
+    Of several the best one; where the entrant has put none there, or nothing has a score, None.
+    """
+    board = ColumnBoard.objects.filter(competition=phase.competition).prefetch_related("columns").first()
+    if board is None:
+        return None
+    columns, task_ids = list(board.columns.all()), task_ids_of(phase)
+    made = made_by(phase, columns, [entrant_id]).get(entrant_id, [])
+    found = best(standing(board.rule, made, columns, board.primary, task_ids), columns, board.primary, task_ids)
+    return found.submission.pk if found else None

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.refusals import Refused
 from competitions.models import Phase
-from leaderboards import board
+from leaderboards import board, columns
 from operations.commands import OK, OUR_FAULT, PodiumCommand
 
 
@@ -31,11 +31,12 @@ class Command(PodiumCommand):
         for phase in phases.select_related("round__competition"):
             with transaction.atomic():
                 Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-                expected, stored = board.recomputed(phase), board.stored(phase)
+                keeper = columns if columns.is_programmed(phase) else board
+                expected, stored = keeper.recomputed(phase), keeper.stored(phase)
                 checked += len(expected)
                 found = differing(phase, expected, stored)
                 if found and options["mend"]:
-                    board.refresh(phase)
+                    keeper.refresh(phase)
             differences += found
         mended = bool(differences) and options["mend"]
         is_ok = mended or not differences
@@ -63,7 +64,10 @@ class Command(PodiumCommand):
 def differing(
     phase: Phase, expected: dict[tuple[str, int], dict[str, Any]], stored: dict[tuple[str, int], dict[str, Any]]
 ) -> list[dict[str, str]]:
-    """What differs between two sets of rows, a dictionary for each row."""
+    """What differs between two sets of rows, a dictionary for each row.
+
+    Rows are known by part and entrant, on boards of columns by the board's key and the submission.
+    """
     found = []
     for part, entrant in sorted({*expected, *stored}):
         should, row = expected.get((part, entrant)), stored.get((part, entrant))
