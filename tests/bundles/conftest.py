@@ -8,6 +8,7 @@ import pytest
 
 from bundles.reading import BundleReport, read_bundle
 from tests.bundles import packing
+from tests.platform.clock import clock  # noqa: F401
 
 Read = Callable[..., BundleReport]
 

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-source, target = sys.argv[1:]
+source, target = sys.argv[1:3]
 
 
 def lines(part):
