@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from bundles import work
+from bundles import sweeping, work
 from bundles.exporting import work as export_work
 
 HOUR = 3600
@@ -25,3 +25,9 @@ def reconcile() -> None:
     """Look after imports and exports whose deadline has passed."""
     work.reconcile()
     export_work.reconcile()
+
+
+@shared_task(name="bundles.sweep")  # type: ignore[untyped-decorator]
+def sweep() -> None:
+    """Remove files that nobody refers to."""
+    sweeping.sweep()

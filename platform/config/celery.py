@@ -35,6 +35,7 @@ app.conf.update(
         "mail": {"task": "competitions.reconcile", "schedule": 15.0, "options": {"expires": 30}},
         "bulk": {"task": "submissions.work_on_bulk", "schedule": 15.0, "options": {"expires": 30}},
         "bundles": {"task": "bundles.reconcile", "schedule": 15.0, "options": {"expires": 30}},
+        "bundle_files": {"task": "bundles.sweep", "schedule": 1800.0, "options": {"expires": 600}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )

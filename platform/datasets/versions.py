@@ -50,7 +50,13 @@ def remove_version(version: DatasetVersion, *, by: User | None) -> None:
 
 def stored_files(version: DatasetVersion) -> list[tuple[Any, str]]:
     """(storage, name) of every stored file of a version."""
-    fields = (version.public_zip, version.cache_zip, version.valid_solution, version.test_solution)
+    fields = (
+        version.public_zip,
+        version.cache_zip,
+        version.valid_solution,
+        version.test_solution,
+        version.reference,
+    )
     return [(field.storage, str(field.name)) for field in fields if field]
 
 

@@ -1,15 +1,19 @@
 """Exports: asked for by owners, written by the site's worker, kept where solutions are and for a day."""
 
+import datetime as dt
+import os
 import zipfile
 
 import pytest
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from accounts.refusals import Refused
 from bundles.exporting import work
 from bundles.exporting.action import ExportBundle
 from bundles.importing import import_bundle
-from bundles.models import BundleExport
+from bundles.models import BundleExport, bundle_storage
+from bundles.sweeping import sweep
 from competitions.models import Organizer
 from tests.platform import factories
 from tests.platform.bundles.importing.writing import packed
@@ -63,3 +67,15 @@ def test_a_competition_without_programs_of_its_own_is_not_one(alice):
     factories.phase(native)
     with pytest.raises(Refused, match="scoring programs"):
         ExportBundle(alice, native).execute()
+
+
+def test_files_that_no_row_knows_are_removed_after_a_while(contest):
+    storage = bundle_storage()
+    lost = storage.save("exports/lost.zip", ContentFile(b"PK"))
+    old = (timezone.now() - dt.timedelta(days=1)).timestamp()
+    os.utime(storage.path(lost), (old, old))
+    kept = contest.programs.get().file.name
+    os.utime(storage.path(kept), (old, old))
+    assert sweep() == 1
+    assert storage.exists(kept)
+    assert not storage.exists(lost)

@@ -5,9 +5,13 @@ import zipfile
 import pytest
 
 from bundles.importing import import_bundle
-from competitions.models import Competition, Organizer, Phase, Task
+from competitions.actions.clone import Clone
+from competitions.actions.publishing import Publish
+from competitions.models import Competition, Organizer, Phase, PhaseFile, Task
 from competitions.models.programs import program_storage
 from datasets.models import Dataset
+from submissions.deletion import DeleteCompetition
+from submissions.deletion import finish_all as finish_deletions
 from tests.platform import factories
 from tests.platform.bundles.importing.writing import YAML, packed
 
@@ -121,3 +125,36 @@ def test_nothing_is_left_of_an_import_that_fails_half_way(tmp_path, alice, monke
     assert not Competition.objects.exists()
     assert stored
     assert not any(program_storage().exists(name) for name in stored)
+
+
+def test_an_imported_competition_can_be_published(tmp_path, alice):
+    made = import_bundle(packed(tmp_path), organizer=alice).competition
+    Publish(alice, made).execute()
+    made.refresh_from_db()
+    assert made.state == Competition.State.PUBLISHED
+
+
+def test_an_imported_competition_can_be_deleted_with_its_files(
+    tmp_path, alice, django_capture_on_commit_callbacks
+):
+    yaml = YAML.replace("  tasks: [0]\n", "  tasks: [0]\n  public_data: reference_data\n")
+    made = import_bundle(packed(tmp_path, yaml=yaml), organizer=alice).competition
+    program, offered = made.programs.get().file, PhaseFile.objects.get().file
+    DeleteCompetition(alice, made, made.slug).execute()
+    with django_capture_on_commit_callbacks(execute=True):
+        finish_deletions()
+    assert not Competition.objects.exists()
+    assert not program.storage.exists(program.name)
+    assert not offered.storage.exists(offered.name)
+
+
+def test_a_clone_has_programs_and_boards_of_its_own(tmp_path, alice):
+    alice.is_superuser = True
+    alice.save()
+    made = import_bundle(packed(tmp_path), organizer=alice).competition
+    action = Clone(alice, made, title="Again", slug="again")
+    action.execute()
+    task = Task.objects.get(phase__round__competition=action.made)
+    assert task.scoring_program.competition == action.made
+    assert [column.key for column in action.made.column_boards.get().columns.all()] == ["accuracy"]
+    assert action.made.logo.competition == action.made
