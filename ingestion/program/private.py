@@ -20,6 +20,8 @@ _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 
 def main(plan: "dict[str, list[list[str]]]") -> int:
     """Prepare, run all commands but the last, and become the last; returns only where something failed."""
+    # What is written into folders that others see can be read and removed outside, whoever the worker is.
+    os.umask(0)
     try:
         for folder in plan["folders"]:
             Path(str(folder)).mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import filecmp
 import io
 import math
 import os
+import shutil
 import tarfile
 import uuid
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,7 @@ from ingestion.sandbox.output import mount_output, open_folder, tmpfs_options
 from ingestion.sandbox.scratch import unmount
 
 MIRROR_FOLDER = "mirror"
+_DEEPEST = 32  # folders
 _LATEST_TIME = 2**33  # seconds since 1970
 HELD_AFTERWARDS = 600.0  # seconds for which a volume is held after the deadline, should the worker be dead
 
@@ -82,12 +84,14 @@ class _Volume:
     """A tmpfs volume. The engine forgets its content when the last container that has it mounted ends."""
 
     is_mount = False
+    is_deep = False  # whether folders are looked into
 
     def __init__(self, client: Any, name: str, spec: SandboxSpec) -> None:
         from docker.types import Mount
 
         self._client = client
         self._spec = spec
+        self.is_deep = spec.layout is not None
         self._helper: Any = None
         self.overflowed = False
         # Without no_copy the engine gives the volume the rights of the image's own folder, which is root's.
@@ -122,7 +126,8 @@ class _Volume:
     def refresh(self) -> None:
         """Copy what is at the top of the volume into the mirror: files with their times, others as their kind.
 
-        Raises OutputChanging where the archive breaks off, as it does when a file grows while it is packed.
+        Of programs with a layout of their own also what lies in folders. Raises OutputChanging where the archive
+        breaks off, as it does when a file grows while it is packed.
         """
         import requests
         import urllib3
@@ -135,7 +140,7 @@ class _Volume:
             with tarfile.open(fileobj=io.BufferedReader(chunks, 1024 * 1024), mode="r|") as archive:
                 for entry in archive:
                     name = entry.name.split("/", 1)[-1]
-                    if "/" not in name and name not in ("", ".", "..") and entry.name != name:
+                    if self._is_wanted(name) and entry.name != name:
                         seen.add(name)
                         self._take(archive, entry, name)
         except _TooMuch:
@@ -143,12 +148,20 @@ class _Volume:
             return
         except (tarfile.TarError, requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise OutputChanging(f"the engine's archive of it broke off ({error})") from error
-        for path in list(self._folder.iterdir()):
-            if path.name not in seen:
+        for path in sorted(self._folder.rglob("*"), reverse=True):
+            if path.relative_to(self._folder).as_posix() not in seen:
                 _remove(path)
+
+    def _is_wanted(self, name: str) -> bool:
+        pieces = name.split("/")
+        return len(pieces) <= (_DEEPEST if self.is_deep else 1) and not {"", ".", ".."} & set(pieces)
 
     def _take(self, archive: tarfile.TarFile, entry: tarfile.TarInfo, name: str) -> None:
         target = self._folder / name
+        if entry.isdir() and target.is_dir() and not target.is_symlink():
+            return
+        if not target.parent.is_dir():
+            raise OutputChanging(f"the folder of {name} was taken away")
         if not entry.isreg():
             _remove(target)
             _make_same_kind(target, entry)
@@ -172,7 +185,7 @@ class _Volume:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        path.rmdir()
+        shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
 

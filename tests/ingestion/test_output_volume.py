@@ -16,7 +16,7 @@ pytest.importorskip("docker")
 
 
 class Engine:
-    """Answers the archive call with what the volume holds: (name, content, time of change)."""
+    """Answers the archive call with what the volume holds: (name, content or None of a folder, time of change)."""
 
     def __init__(self):
         self.api = self
@@ -28,8 +28,13 @@ class Engine:
         with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for name, content, changed in self.files:
                 entry = tarfile.TarInfo(f"output/{name}")
-                entry.size, entry.mtime = len(content), changed
-                archive.addfile(entry, io.BytesIO(content))
+                entry.mtime = changed
+                if content is None:
+                    entry.type = tarfile.DIRTYPE
+                    archive.addfile(entry)
+                else:
+                    entry.size = len(content)
+                    archive.addfile(entry, io.BytesIO(content))
         return [buffer.getvalue()[: self.breaks_off_at]], {}
 
 
@@ -39,14 +44,20 @@ def engine():
 
 
 @pytest.fixture
-def mirrored(engine, tmp_path):
-    spec = SimpleNamespace(folders=SimpleNamespace(scratch=tmp_path), output_bytes=2**20)
+def layout(request):
+    """None, as for a participant's run; a test may say that its program has places of its own."""
+    return getattr(request, "param", None)
+
+
+@pytest.fixture
+def mirrored(engine, tmp_path, layout):
+    spec = SimpleNamespace(folders=SimpleNamespace(scratch=tmp_path), output_bytes=2**20, layout=layout)
     volume = _Volume(engine, "podium-output-test", spec)
     volume._helper = SimpleNamespace(id="helper")
 
     def refresh():
         volume.refresh()
-        return {path.name: path.read_bytes() for path in (tmp_path / "mirror").iterdir()}
+        return {path.name: path.read_bytes() for path in (tmp_path / "mirror").iterdir() if path.is_file()}
 
     yield refresh
     os.close(volume.descriptor)
@@ -96,3 +107,14 @@ def test_a_look_that_came_while_files_changed_is_made_good_by_a_later_one():
     looker = Looker(watcher, 0, time.monotonic(), refresh=refresh)
     assert looked.wait(60)
     looker.finish(1.0, ended_early=False)
+
+
+@pytest.mark.parametrize("layout", [None, "its own"], indirect=True)
+def test_folders_are_looked_into_for_programs_with_places_of_their_own(engine, mirrored, tmp_path, layout):
+    engine.files = [("deep/er", None, 1_000), ("deep/er/a.txt", b"a", 1_000), ("../out.txt", b"o", 1_000)]
+    engine.files.insert(0, ("deep", None, 1_000))
+    assert mirrored() == {}
+    found = sorted(path.relative_to(tmp_path / "mirror").as_posix() for path in (tmp_path / "mirror").rglob("*"))
+    assert found == (["deep", "deep/er", "deep/er/a.txt"] if layout else ["deep"])
+    engine.files = [("deep", b"a file now", 2_000)]
+    assert mirrored() == {"deep": b"a file now"}
