@@ -14,6 +14,7 @@ from competitions.actions.publishing import Publish
 from competitions.models import Competition, Phase
 from leaderboards.columns import choosing
 from leaderboards.models import ColumnRow
+from operations.management.commands.submit import result_of
 from submissions import handover
 from submissions.actions import submit
 from submissions.models import Run, RunState, Submission
@@ -99,9 +100,15 @@ def on_boards(phase: Phase) -> list[tuple[str, int]]:
 
 def test_what_is_sent_to_a_parallel_parent_is_scored_in_its_children(published: Published, send: Send) -> None:
     parent, north, south = phases(published("parallel"))
-    send(parent, answer_txt="a b c x")
+    sent = send(parent, answer_txt="a b c x")
     assert scores(north) == {"North": {"accuracy": 0.75}}
     assert scores(south) == {"South": {"accuracy": 0.5}}
+    told = result_of(sent)
+    assert told["state"] == "finished"
+    assert {run["task"]: run["scores"] for run in told["runs"]} == {
+        "North": {"accuracy": 0.75},
+        "South": {"accuracy": 0.5},
+    }
 
 
 def test_submissions_come_over_and_are_scored_again(published: Published, send: Send, clock) -> None:

@@ -2,15 +2,18 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db.models import Q, QuerySet
 
 from accounts.refusals import Refused
 from competitions import clock
-from competitions.models import Competition, Phase
+from competitions.columns import filled
+from competitions.models import Column, Competition, Phase
 from operations.commands import AT_FAULT, OK, OUR_FAULT, PodiumCommand, user_named
 from submissions.actions import DropsCode, submit
 from submissions.models import Reason, Run, RunState, Submission
@@ -111,11 +114,17 @@ def phase_of(competition: Competition, number: int | None) -> Phase:
     return phase
 
 
+def runs_of(submission: Submission) -> QuerySet[Run]:
+    """Return the runs of a submission, and of those by which it entered parallel phases."""
+    its = Q(submission=submission) | Q(submission__fanned_from=submission)
+    return Run.objects.filter(its).order_by("submission__number", "order", "pk")
+
+
 def wait_for(submission: Submission) -> None:
     """Wait until the submission has ended, telling each change of state on standard error."""
     said: dict[int, str] = {}
     while True:
-        for run in submission.runs.order_by("order"):
+        for run in runs_of(submission):
             text = f"{run.dataset_name}: {run.get_state_display()}. {run.sentence}".strip()
             if said.get(run.pk) != text:
                 said[run.pk] = text
@@ -128,7 +137,8 @@ def wait_for(submission: Submission) -> None:
 
 def result_of(submission: Submission) -> dict[str, Any]:
     """Return the JSON object of a submission (interfaces). The operator sees unrounded scores of every part."""
-    runs = list(submission.runs.order_by("order").prefetch_related("scores", "column_scores"))
+    runs = list(runs_of(submission).prefetch_related("scores", "column_scores"))
+    columns = list(Column.objects.filter(board__competition=submission.phase.competition))
     failed = next((run for run in runs if run.state == RunState.FAILED), None)
     telling = failed or next((run for run in runs if run.reason), None)
     return {
@@ -138,7 +148,7 @@ def result_of(submission: Submission) -> dict[str, Any]:
         "state": submission.state,
         "reason": (telling.reason or None) if telling else None,
         "sentence": told(telling) if telling else "",
-        "runs": [run_as_json(run) for run in runs],
+        "runs": [run_as_json(run, columns) for run in runs],
     }
 
 
@@ -147,8 +157,8 @@ def told(run: Run) -> str:
     return f"{run.sentence} Its last lines: {run.error_lines}" if run.error_lines else run.sentence
 
 
-def run_as_json(run: Run) -> dict[str, Any]:
-    """Return the JSON object of one run."""
+def run_as_json(run: Run, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the JSON object of one run; `columns` are those of the competition, computed ones among them."""
     return {
         "task": run.dataset_name,
         "state": run.state,
@@ -165,7 +175,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
             score.part: {"value": score.value, "raw": score.raw, "stderr": score.stderr}
             for score in run.scores.all()
         }
-        | {score.key: score.value for score in run.column_scores.all()},
+        | filled(columns, {score.key: score.value for score in run.column_scores.all()}),
     }
 
 
