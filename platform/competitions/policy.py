@@ -27,6 +27,7 @@ from competitions.models import (
     Organizer,
     Participant,
     Phase,
+    Program,
     Question,
     Round,
     Task,
@@ -86,6 +87,11 @@ class Viewer:
     def has_fact_sheet(self) -> bool:
         """Whether entrants are asked anything about their methods."""
         return self.competition.questions.exists()
+
+    @cached_property
+    def has_programs(self) -> bool:
+        """Whether programs of its organizers run and score what is sent to the competition."""
+        return self.competition.programs.exists()
 
     @cached_property
     def owes_answers(self) -> bool:
@@ -174,9 +180,14 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     Role, participation and extra time come with the competition, because every page asks for them.
     """
     found = Competition.objects.filter(slug=slug)
+    found = found.annotate(programmed=Exists(Program.objects.filter(competition=OuterRef("pk"))))
     if not user.is_authenticated:
         competition = found.first()
-        return None if competition is None else Viewer(user, competition)
+        if competition is None:
+            return None
+        stranger = Viewer(user, competition)
+        stranger.has_programs = competition.programmed
+        return stranger
     entrants = own_entrants(user).filter(competition=OuterRef("pk")).order_by(F("team").asc(nulls_last=True), "pk")
     competition = found.annotate(
         **_of_own(Organizer, user, OF_ROLE),
@@ -197,6 +208,7 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
     viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
     viewer.unread = competition.unread or 0
     viewer.has_fact_sheet, viewer.owes_answers = competition.asks, bool(competition.own_owing)
+    viewer.has_programs = competition.programmed
     viewer.is_asked_by_team, viewer.has_left_team = competition.asked, competition.left
     return viewer
 

@@ -117,6 +117,11 @@ class Frame:
         return self.viewer.may_submit
 
     @property
+    def has_programs(self) -> bool:
+        """Whether organizers' programs score here, so that the platform's own kit is of no use."""
+        return self.viewer.has_programs
+
+    @property
     def may_download_data(self) -> bool:
         """Whether the person may download public files of datasets."""
         return self.viewer.may_download_data

@@ -146,7 +146,7 @@ def shown_runs(
             view,
             positions.get(run.pk),
             _elapsed(run, view, now) if may_see_log else view.wall_seconds,
-            advice(view, submission.phase) if may_see_log else "",
+            advice(view, submission.phase) if may_see_log and not run.task.scoring_program_id else "",
             inside.get(run.pk),
             draw(drawn.get(run.pk, [])),
             files.get(run.pk, RunFiles()),

@@ -81,6 +81,8 @@ def panel(user: Person, submission: Submission, now: dt.datetime) -> Panel | Non
     """The panel, or None where there is nothing that the person may check or read."""
     if not submission.has_code or not policy.may_see_log(user, submission):
         return None
+    if any(run.task.scoring_program_id is not None for run in submission.runs.all()):
+        return None  # of no use where organizers' programs run the code
     check = submission.readiness_checks.first()
     rows = {row.trait: row for row in check.rows.all()} if check else {}
     shown = [_shown(trait, rows.get(trait.name), check) for trait in TRAITS]

@@ -13,6 +13,7 @@ from submissions import dispatch, policy
 from submissions.models import Submission
 from submissions.models.readiness import CHECK_ACTIVE, CHECK_AT_WORKER, CheckState, ReadinessCheck
 from submissions.models.worker import code_runs_unconfined
+from submissions.programs.kinds import is_programmed
 from submissions.readiness_attempts import end
 
 
@@ -50,6 +51,9 @@ def check_possible(submission: Submission, by: User) -> None:
         if submission.phase.is_hidden and policy.is_own(by, submission):
             raise Refused("In a hidden phase no log is shown, so there is nothing to check here.", status=403)
         raise Refused("Only its entrant or an organizer may check a submission.", status=403)
+    if is_programmed(submission.phase.tasks.all()):
+        what = "It is run by the organizers' own programs, which the check knows nothing of."
+        raise Refused(what, status=409)
     if not submission.has_code:
         raise Refused("This submission holds no code, so there is nothing to try.", status=409)
     if code_runs_unconfined() and not submission.is_kit_code:

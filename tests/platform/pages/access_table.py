@@ -348,6 +348,7 @@ READ_ONLY = (
     "competitions/prizeclaim",
     "competitions/team",
     "datasets/datasetversion",
+    "leaderboards/columnrow",
     "leaderboards/leaderboardrow",
     "submissions/attempt",
     "submissions/builtimage",

@@ -101,10 +101,12 @@ def test_a_hidden_phase_shows_neither_files_nor_scores(tmp_path):
         assert secret not in page
 
 
-def test_an_ingestion_program_that_reads_labels_keeps_its_log_from_entrants(tmp_path):
+def test_an_ingestion_program_that_reads_labels_keeps_what_it_left_from_entrants(tmp_path):
     world = World(tmp_path)
-    world.contest.programs.filter(kind="ingestion").update(command="python3 $program/a.py $hidden")
-    assert world.readable(world.alice) == {"predictions"}
+    world.contest.programs.filter(kind="ingestion").update(
+        command="python3 $ingestion_program/a.py $hidden", layout=1
+    )
+    assert world.readable(world.alice) == set()
 
 
 def test_the_page_shows_values_rounded_to_their_columns_and_leaves_hidden_columns_out(tmp_path):

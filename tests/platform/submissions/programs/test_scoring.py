@@ -211,7 +211,9 @@ def test_an_ingestion_program_that_reads_labels_runs_on_the_sites_machine(progra
     phase = programmed.phase(ingestion=True)
     programmed.board(phase.competition, "accuracy")
     make.participant(phase.competition, alice)
-    phase.competition.programs.filter(kind="ingestion").update(command="python3 $program/a.py $hidden")
+    phase.competition.programs.filter(kind="ingestion").update(
+        command="python3 $ingestion_program/a.py $hidden", layout=1
+    )
     submission = send(phase, alice, tmp_path)
     assert submission.runs.get().state == RunState.COLLECTED
     scored(submission)
