@@ -82,6 +82,14 @@ def variables(layout: int, kind: Kind, *, beside_scoring: bool = False) -> Mappi
     }
 
 
+def names_submission(command: str) -> bool:
+    """Whether an ingestion program's command asks for the submission's files.
+
+    `$program` is meant too: organizers took it for the submission's.
+    """
+    return "$submission_program" in command or "$program" in command
+
+
 def split_commands(text: str, values: Mapping[str, str]) -> list[list[str]]:
     """The commands of a metadata file, a line each, as words with their variables replaced. No shell is involved.
 

@@ -164,12 +164,15 @@ class Prediction:
         )
         try:
             program = staging.opened_program(request.ingestion, self.scratch / "ingestion_program")
+            command = request.ingestion_command or staging.own_command(program)
+            # No code of participants lies beside labels, unless the contest's owner wanted them to meet.
+            if request.hidden is None or places.names_submission(command):
+                stage.add_submission(self.submission)
             self._show_to_ingestion(stage, program, copies_results=shared_output is None and not beside_scoring)
             if shared_output is not None:
                 stage.share_output(shared_output.path)
             if common is not None:
                 stage.show(common.path, places.SHARED, is_writable=True)
-            command = request.ingestion_command or staging.own_command(program)
             spec = stage.spec(command, watcher=packer, **self._common(self.ingestion_log, budget))
         except staging.BadProgram as error:
             raise Failed("ingestion_failed", f"{self.name} {error}.", "ingestion") from error
@@ -182,7 +185,6 @@ class Prediction:
     def _show_to_ingestion(self, stage: staging.Stage, program: Path, *, copies_results: bool) -> None:
         request = self.request
         stage.add_program(program, places.program_place(request.layout, "ingestion"))
-        stage.add_program(self.submission, places.submission_place(request.layout))
         if stage.beside_scoring:
             self._show_input_beside(stage)
         elif (data := self._input_data()) is not None:

@@ -133,6 +133,7 @@ class Stage:
     copies: list[tuple[str, str]] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
     has_output: bool = True
+    has_submission: bool = False
 
     def __post_init__(self) -> None:
         if self.sandbox.name == "unconfined":
@@ -157,6 +158,11 @@ class Stage:
         if self.layout != CODALAB:
             self.workspaces.append(target)
         self.copy(source, target)
+
+    def add_submission(self, source: Path) -> None:
+        """Put the files of the submission where an ingestion program finds them."""
+        self.add_program(source, places.submission_place(self.layout))
+        self.has_submission = True
 
     def copy(self, source: Path, target: str) -> None:
         """Have files copied to a writable place before the program starts."""
@@ -219,7 +225,7 @@ class Stage:
             place = places.program_place(self.layout, self.kind)
             found = [*places.script_folders(commands, place), place, *self._inner_folders(place)]
             return {"PYTHONSAFEPATH": "1", "PYTHONPATH": ":".join(dict.fromkeys(found))}
-        if self.kind == "ingestion" and self.layout == CODALAB:
+        if self.has_submission and self.layout == CODALAB:
             return {"PYTHONPATH": places.submission_place(self.layout)}
         return {}
 

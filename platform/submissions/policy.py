@@ -53,18 +53,18 @@ def may_download(user: Person, submission: Submission) -> bool:
 def readable_kinds(user: Person, submission: Submission, task: Task) -> frozenset[str]:
     """The kinds of files of a programmed run that the person may read; empty for whom its logs are closed.
 
-    Entrants read what their own code left. What an ingestion program prints is theirs too, because their code may
-    print there, unless it reads labels. The scoring program's log and its details may tell labels: entrants see
-    them only where the phase says so, and organizers where they see what is hidden. The scores file may hold
-    columns that are hidden, so organizers alone see it.
+    Entrants read what their own code left. What an ingestion program leaves and prints is theirs too, because their
+    code may do so there, unless it reads labels. The scoring program's log and its details may tell labels:
+    entrants see them only where the phase says so, and organizers where they see what is hidden. The scores file
+    may hold columns that are hidden, so organizers alone see it.
     """
     if not may_see_log(user, submission):
         return frozenset()
     if competition_policy.Viewer(user, submission.phase.round.competition).sees_hidden:
         return frozenset(RunFile.Kind.values)
-    kinds = {RunFile.Kind.PREDICTIONS}
+    kinds: set[RunFile.Kind] = set()
     if not reads_labels(task.ingestion_program):
-        kinds.add(RunFile.Kind.INGESTION_LOG)
+        kinds |= {RunFile.Kind.PREDICTIONS, RunFile.Kind.INGESTION_LOG}
     if submission.phase.shows_details:
         kinds |= {RunFile.Kind.SCORING_LOG, RunFile.Kind.DETAILS}
     return frozenset(str(kind.value) for kind in kinds)

@@ -16,6 +16,7 @@ from bundles.reading.pages import read_page
 from bundles.reading.programs import Sources
 from bundles.reading.report import Choice, Question
 from ingestion.budget import LONGEST_WALL_SECONDS
+from ingestion.programs.places import names_submission
 
 # As long as the columns of the database: the reader cuts with a warning, instead of the import failing.
 LONGEST_TITLE = 120
@@ -23,8 +24,6 @@ LONGEST_NAME = 80
 LONGEST_SUMMARY = 300
 LONGEST_KEY = 64
 _ORDERS = (Choice("mdy", "month, day, year"), Choice("dmy", "day, month, year"))
-# Blind replacement: $program is also the beginning of $program_x, and in CodaLab it is participants' code here.
-_SUBMISSION = re.compile(r"\$(submission_program|program)")
 LABELS_QUESTION = "labels_are_readable"
 
 
@@ -147,7 +146,7 @@ class Context:
             and task.reference_data is not None
             and task.ingestion_program is not None
             and "$hidden" in task.ingestion_program.command
-            and _SUBMISSION.search(task.ingestion_program.command)
+            and names_submission(task.ingestion_program.command)
         ]
         if not found:
             return ()

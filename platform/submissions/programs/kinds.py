@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from competitions.models import Phase, Program, Task
+from ingestion.programs.places import names_submission
+from ingestion.programs.requests import CODALAB
 from submissions.models import Run, Submission
 
 COMMAND = "metadata"  # interface of a submission whose metadata has a command
@@ -32,8 +34,19 @@ def ingestion_of(task: Task, phase: Phase) -> Program | None:
 
 
 def reads_labels(program: Program | None) -> bool:
-    """Whether the program's command asks for the reference data."""
-    return program is not None and "$hidden" in program.command
+    """Whether the program's command asks for the reference data, as CodaLab gave them; Codabench never did."""
+    return program is not None and program.layout == CODALAB and "$hidden" in program.command
+
+
+def may_read_labels(task: Task, phase: Phase) -> bool:
+    """Whether the ingestion program finds the reference data.
+
+    It asks for them, and no code of participants is in its sandbox, or the owner of the competition allows that.
+    """
+    program = ingestion_of(task, phase)
+    if program is None or not reads_labels(program):
+        return False
+    return not names_submission(program.command) or phase.competition.labels_are_readable
 
 
 def ingests_at_worker(task: Task, phase: Phase) -> bool:

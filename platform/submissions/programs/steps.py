@@ -26,8 +26,7 @@ class Steps:
 
     def predict(self) -> PredictResult:
         """Let the submission meet an ingestion program that reads labels, each in a sandbox of its own."""
-        request = self._meeting(hidden=self._reference())
-        return programs.predict(request, stop=self.stop, progress=lambda progress: None)
+        return programs.predict(self._meeting(), stop=self.stop, progress=lambda progress: None)
 
     def evaluate(self, predicted: PredictResult | None, on_change: OnChange) -> EvaluateResult:
         """Let the scoring program judge what is there, or what was just predicted here."""
@@ -58,11 +57,11 @@ class Steps:
         program = kinds.ingestion_of(task, phase)
         if program is None or not task.overlaps:
             return None
-        return self._meeting(hidden=self._reference() if kinds.reads_labels(program) else None)
+        return self._meeting()
 
-    def _meeting(self, *, hidden: Path | None) -> PredictRequest:
-        run, version = self.run, self.run.dataset_version
-        program = kinds.ingestion_of(run.task, run.submission.phase)
+    def _meeting(self) -> PredictRequest:
+        run, version, phase = self.run, self.run.dataset_version, self.run.submission.phase
+        program = kinds.ingestion_of(run.task, phase)
         return PredictRequest(
             submission=self._archive(),
             output=self._made("predicted"),
@@ -72,7 +71,7 @@ class Steps:
             ingestion_command=program.command if program else "",
             ingestion_name=program.name if program else "",
             input_data=self._fetched("input.zip", version.public_zip, version.public_sha256),
-            hidden=hidden,
+            hidden=self._reference() if kinds.may_read_labels(run.task, phase) else None,
             image=run.image or None,
             owner=site_sandbox.owner(),
             layout=kinds.layout_of(run.task),

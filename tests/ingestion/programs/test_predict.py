@@ -93,6 +93,24 @@ def test_labels_for_hidden_reach_the_ingestion_program_and_not_the_submission(st
     assert files_of(result.predictions) == {"labels": "secret", "seen": "False"}
 
 
+def test_no_file_of_a_submission_lies_beside_labels_that_an_ingestion_program_reads(steps):
+    """Else a submission's `sitecustomize.py`, or its `json.py`, would run there before the program does."""
+    spy = "open('/app/output/stolen', 'w').write(open('/app/hidden_ref/labels.txt').read())"
+    ingest = """
+        import json, os
+        open("/app/output/seen", "w").write(str(os.path.exists("/app/program/model.py")))
+    """
+    for command in ("", "command: python3 -c pass\n"):
+        files = {"model.py": MODEL, "sitecustomize.py": spy, "json.py": spy}
+        result = steps.predict(
+            steps.packed({**files, "metadata": command} if command else files),
+            ingestion=steps.ingestion(ingest, "python3 $ingestion_program/ingest.py $hidden"),
+            hidden=steps.packed({"labels.txt": "secret"}),
+            layout=1,
+        )
+        assert files_of(result.predictions) == {"seen": "False"}, result
+
+
 def test_results_are_taken_as_they_are_without_a_sandbox(tmp_path):
     steps = Steps(UnconfinedSandbox(), tmp_path)
     result = steps.predict(steps.packed({"answers/a.txt": "1", "b.txt": "2"}))

@@ -221,6 +221,28 @@ def test_an_ingestion_program_that_reads_labels_runs_on_the_sites_machine(progra
     assert predicting.hidden.name == "reference.zip"
 
 
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_labels_meet_participants_code_only_where_the_owner_allows_it(programs, alice, tmp_path, is_allowed):
+    phase = programmed.phase(ingestion=True)
+    programmed.board(phase.competition, "accuracy")
+    make.participant(phase.competition, alice)
+    command = "python3 $ingestion_program/a.py $hidden $submission_program"
+    phase.competition.programs.filter(kind="ingestion").update(command=command, layout=1)
+    type(phase.competition).objects.filter(pk=phase.competition.pk).update(labels_are_readable=is_allowed)
+    scored(send(phase, alice, tmp_path))
+    predicting, _ = programs.asked
+    assert (predicting.hidden is not None) == is_allowed
+
+
+def test_an_ingestion_program_in_the_places_of_codabench_never_finds_labels(alice, tmp_path):
+    """The variable stood for a place that only scoring programs had; many bundles name it all the same."""
+    phase = programmed.phase(ingestion=True)
+    make.participant(phase.competition, alice)
+    command = "python3 $ingestion_program/a.py $input $output $hidden $submission_program"
+    phase.competition.programs.filter(kind="ingestion").update(command=command)
+    assert send(phase, alice, tmp_path).runs.get().state == RunState.QUEUED
+
+
 def test_scores_of_a_run_that_failed_when_it_was_scored_again_do_not_stand(programs, submission):
     run = scored(submission)
     RescoreSubmission(by=submission.phase.competition.created_by, submission=submission).execute()
