@@ -55,6 +55,15 @@ def made_of_ranks(columns: Sequence[Column]) -> set[str]:
     return found
 
 
+def told_by_one(columns: Sequence[Column]) -> list[Column]:
+    """The columns whose values follow from one submission alone, of those that are given."""
+    ranked, known = made_of_ranks(columns), {column.key for column in columns if not column.computation}
+    for column in in_order_of_need(columns):
+        if column.key not in ranked and known.issuperset(column.fields):
+            known.add(column.key)
+    return [column for column in columns if column.key in known]
+
+
 def filled(columns: Sequence[Column], values: Mapping[str, float]) -> Values:
     """The values of one submission on one task, with those that follow from them alone.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from competitions.columns import filled, told_by_one
 from competitions.models import Column, Competition, Phase
 from submissions.models import BuiltImage, ColumnScore, Run, RunState, Score, Submission
 
@@ -116,15 +117,15 @@ def shows_columns(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> bool:
 def visible_columns(competition: Competition, phase: Phase, *, sees_hidden: bool) -> list[Column]:
     """The columns of the phase that the viewer may know, each key once, in the order of the boards; one query.
 
-    Columns that are computed of others are on boards only: they depend on who else is there.
+    Those that depend on who else is there are on boards only; so is what is computed of columns not shown.
     """
     found: dict[str, Column] = {}
-    columns = Column.objects.filter(board__competition=competition, computation="").select_related("board")
+    columns = Column.objects.filter(board__competition=competition).select_related("board")
     for column in columns.order_by("board__order", "order", "pk"):
         is_hidden = column.is_hidden or column.board.is_hidden or column.key in phase.hidden_columns
         if sees_hidden or not is_hidden:
             found.setdefault(column.key, column)
-    return list(found.values())
+    return told_by_one(list(found.values()))
 
 
 def public_columns(
@@ -133,7 +134,7 @@ def public_columns(
     """What the viewer may know now of the scores of one run; `columns` are those of `visible_columns`."""
     if not shows_columns(phase, sees_hidden=sees_hidden, now=now):
         return ()
-    values = {score.key: score.value for score in scores}
+    values = filled(columns, {score.key: score.value for score in scores})
     return tuple(public_column(values[column.key], column) for column in columns if column.key in values)
 
 

@@ -5,7 +5,7 @@ ranks, and places, are computed again for everybody and written where they diffe
 rows from scratch; tests and `manage check_boards` compare the two.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,13 +106,13 @@ def _listed(plan: Plan, made: dict[int, list[Made]]) -> Iterable[Made]:
         yield from standing(plan.board.rule, own, plan.columns, plan.board.primary, plan.task_ids)
 
 
-def _stored_values(plan: Plan, made: Made) -> dict[str, float]:
-    """The rounded values of a submission as a row keeps them."""
+def _stored_values(plan: Plan, by_task: Mapping[int, Values]) -> dict[str, float]:
+    """The rounded values of a submission, by task and key, as a row keeps them."""
     return {
-        cell_key(task, column): shown_value(column, made.values[task][column.key])
+        cell_key(task, column): shown_value(column, by_task[task][column.key])
         for task in plan.task_ids
         for column in plan.columns
-        if column.key in made.values.get(task, {})
+        if column.key in by_task.get(task, {})
     }
 
 
@@ -138,7 +138,7 @@ def _store(plan: Plan, made: dict[int, list[Made]], entrants: Collection[int] | 
 def _row(plan: Plan, made: Made, row: ColumnRow | None, drawn: dict[int, int]) -> ColumnRow:
     row = row or ColumnRow(board=plan.board, phase=plan.phase, submission=made.submission)
     row.entrant = made.submission.entrant
-    row.values = _stored_values(plan, made)
+    row.values = _stored_values(plan, made.values)
     row.received_at = made.submission.received_at
     row.name_key = name_key(row.entrant.name)
     row.neutral_number = drawn[row.entrant_id]
@@ -169,7 +169,7 @@ def _place(plan: Plan, rows: list[ColumnRow]) -> None:
     deciding = plan.deciding
     keyed = []
     for row, values in zip(rows, by_row, strict=True):
-        row.values = _stored_values(plan, Made(row.submission, values)) if values else {}
+        row.values = _stored_values(plan, values)
         keyed.append(([place_key(values, column, plan.task_ids) for column in deciding], row))
     keyed.sort(key=lambda pair: (pair[0], pair[1].received_at, pair[1].submission_id))
     taken, rank, last = 0, 0, None

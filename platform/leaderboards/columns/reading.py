@@ -237,7 +237,8 @@ def page_of(look: ColumnLook, *, order: Order, number: int = 1, search: str = ""
     start = (number - 1) * PER_PAGE
     by = ordering(order, look)
     wanted = searched(look.rows, look, search)
-    found: list[ColumnRow] = list(wanted.annotate(found=Window(Count("pk"))).order_by(*by)[start : start + PER_PAGE])
+    counted = wanted.annotate(found=Window(Count("pk")))
+    found: list[ColumnRow] = list(counted.order_by(*by)[start : start + PER_PAGE])
     if not found and number > 1:
         return page_of(look, order=order, search=search)
     on_page = {row.pk for row in found}

@@ -79,8 +79,9 @@ def entrant_edited(instance: Entrant, created: bool, raw: bool = False, **kwargs
     if created or raw:
         return
     ColumnRow.objects.filter(entrant=instance, is_frozen=True).update(name_key=name_key(instance.name))
-    on_it = Q(column_rows__entrant=instance, column_rows__is_frozen=False)
-    for phase in Phase.objects.filter(on_it).distinct():
+    # Also where it is not listed yet: a baseline needs no button.
+    here = Phase.objects.filter(submissions__entrant=instance, tasks__scoring_program__isnull=False)
+    for phase in here.distinct():
         keeping.refresh_now(phase, entrants=[instance.pk])
 
 
