@@ -66,14 +66,16 @@ class Writer:
 
     def write(self) -> None:
         """Write everything. Raises Refused for a competition that no bundle can say."""
-        phases = list(self.contest.phases())
-        tasks = list(_tasks_of(phases))
         if not is_sayable(self.contest):
             raise not_sayable()
+        every = list(self.contest.phases())
+        tasks = list(_tasks_of(every))
+        phases = [phase for phase in every if any(task.phase_id == phase.pk for task in tasks)]
         boards = list(self.contest.column_boards.prefetch_related("columns"))
         questions = list(self.contest.questions.all())
         indexes = self._indexes(tasks)
-        self.unsayable = unsayable(self.contest, phases, tasks, boards, questions)
+        self.unsayable = [f"The phase {one.title}, which has no tasks." for one in every if one not in phases]
+        self.unsayable += unsayable(self.contest, phases, tasks, boards, questions)
         said = {
             "version": 2,
             **self._top(phases, tasks),

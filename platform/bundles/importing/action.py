@@ -63,6 +63,10 @@ def import_bundle(
         report = ImportReport.of_reading(read)
         if read.contest is None:
             return report
+        for image in sorted(set(image_map or {}) - set(read.contest.images)):
+            report.warn(
+                "", f"The bundle asks for no image {image}, so nothing was mapped.", "Look at what was found."
+            )
         images = map_images(read.contest, given, settings.SANDBOX_IMAGES, report)
         offer_choices(report, organizer)
         if not report.ok:

@@ -31,6 +31,7 @@ from competitions.models import Competition, Page, PageImage
 from competitions.pictures import Picture
 
 PLACE = "competition.yaml: pages"
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".tif", ".tiff", "")
 _FIELDS = {"overview": "overview", "evaluation": "evaluation", "terms": "rules"}
 _ASSET = re.compile(r"bundle:([\w./~%-]+)")
 _DATA = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,([A-Za-z0-9+/=]+)")
@@ -91,9 +92,19 @@ class Texts:
         if path is None:
             return name
         if path not in self._by_file:
-            shown = unquote(name)
-            self._by_file[path] = self._kept(path.read_bytes(), shown, f"The page {page.title} names {shown}")
+            self._by_file[path] = self._file(path, unquote(name), page)
         return self._by_file[path] or "#"
+
+    def _file(self, path: Path, shown: str, page: PageSource) -> str:
+        """The name of the picture that a file is; empty for any other file, with a warning."""
+        if path.suffix.lower() in _PICTURES:
+            return self._kept(path.read_bytes(), shown, f"The page {page.title} shows {shown}")
+        self.report.warn(
+            PLACE,
+            f"The page {page.title} leads to {shown}, which is no picture; the link leads nowhere here.",
+            "Offer the file as public data or a starting kit of a phase, or write what it says on a page.",
+        )
+        return ""
 
     def _embedded(self, found: re.Match[str], title: str) -> str:
         try:
