@@ -95,7 +95,9 @@ def _protocol(facts: Facts) -> Iterator[Item]:
         yield Item("dates", problem.message.rstrip("."), "phases", False, mend=problem.mend)
     if not refused:
         yield Item("dates", "Its phases fit together", "phases", True)
-    first = next((phase for phase in facts.phases if phase.takes_submissions), None)
+    taking = [phase for phase in facts.phases if phase.takes_submissions]
+    open_to_people = (phase for phase in taking if 0 not in (phase.daily_quota, phase.total_quota))
+    first = next(open_to_people, next(iter(taking), None))
     if first is None:
         mend = "Add a Tweakathon or an open phase."
         yield Item("first", "No phase takes submissions", "phases", False, mend=mend)

@@ -284,7 +284,7 @@ class Version1:
         input_data = sources.data(section.get("input_data"), "input data")
         reference_data = sources.data(section.get("reference_data"), "reference data")
         overlaps = section.boolean("ingestion_program_only_during_scoring", False) and ingestion is not None
-        if section.get("scoring_program") is None:
+        if section.get("scoring_program") is None and not section.boolean("is_parallel_parent", False):
             mend = "Name a scoring_program if submissions should be scored."
             self.notes.warn(
                 section.place, f"The phase {name} has no scoring program: nothing is sent there.", mend
