@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -34,6 +36,8 @@ from ingestion.sandbox.scratch import Scratch
 from ingestion.sandbox.shared import SharedFolder, shared_folder
 from ingestion.verdict import described_end
 
+log = logging.getLogger(__name__)
+
 LOG_NAME = "scoring_log.txt"
 DETAILS_NAME = "detailed_results.html"
 _LARGEST_DETAILS = 64 * 2**20  # bytes; pages hold their pictures in themselves
@@ -60,8 +64,14 @@ class ScoreWatcher(OutputWatcher):
             return
         with contextlib.suppress(BadScores):
             self._take_scores(output)
-            self._take_details(output)
+        self._take_details(output)
+        if not self.scores and self.details is None:
+            return
+        try:
             self._on_change(self.scores, self.details)
+        except Exception:
+            # Who listens may fail; the program goes on, and its last word is taken in the end.
+            log.exception("scores could not be told while a program runs")
 
     def last_look(self, output: int, seconds: float, *, ended_early: bool, times: FileTimes | None = None) -> None:
         """Take what is there in the end; `problem` says what is wrong with the scores."""
@@ -249,11 +259,20 @@ class Evaluation:
             except RefusedArchive as error:
                 sentence = f"The predictions cannot be unpacked: {error}"
                 raise ScoringFailed("scoring_failed", sentence, "submission") from error
-        if self.request.metadata:
-            # Over a file of the submission's own: durations and exit codes are what the platform measured.
-            own = target / "metadata"
-            own.unlink(missing_ok=True)
-            own.write_text(yaml.safe_dump(dict(self.request.metadata), default_flow_style=False))
+        self._write_metadata(target / "metadata")
+
+    def _write_metadata(self, own: Path) -> None:
+        """Durations and exit codes are what the platform measured, whatever the submission has in this place.
+
+        CodaLab had no such file where nothing ran.
+        """
+        if not self.request.metadata and not own.exists() and self.request.layout == CODALAB:
+            return
+        if own.is_dir():
+            shutil.rmtree(own)
+        own.unlink(missing_ok=True)
+        measured = dict(self.request.metadata) or PredictResult(status="ok", reason=None, sentence="").metadata
+        own.write_text(yaml.safe_dump(measured, default_flow_style=False))
 
     # Judging ------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ DRAWS = """
     import matplotlib
     from matplotlib import pyplot
     import numpy, pandas, scipy, sklearn.metrics, yaml, PIL, jinja2, tqdm, seaborn
+    assert numpy.float(1) == 1.0 and len(pandas.DataFrame([1]).append([2])) == 2
     pyplot.plot([1, 2], [3, 4])
     page = io.StringIO()
     pyplot.savefig(page, format="svg")
