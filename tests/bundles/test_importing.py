@@ -10,17 +10,31 @@ from django.core.management import call_command
 from pytest_django.asserts import assertContains, assertNotContains
 
 from accounts.models import User
+from bundles.exporting import write_bundle
 from bundles.importing import ImportReport, import_bundle
 from competitions.actions.publishing import Publish
 from competitions.models import Competition, Phase, PhaseFile, Task
 from datasets.models import Dataset
 from tests.bundles import packing
 from tests.platform import factories
+from tests.platform.bundles.importing.test_round_trip import told
 
 pytestmark = pytest.mark.django_db
 
 Import = Callable[..., ImportReport]
 ALL = sorted(path.name for path in packing.TRAITS.iterdir())
+# What bundles of version 2 have no words for.
+SAYINGS = {
+    "six_rules": {"More than one leaderboard, for Codabench: it shows the first alone."},
+    "rough": {"That it has no logo: version 2 wants one, and an empty picture stands in."},
+}
+CANNOT_BE_SAID = {
+    "dates": ("Of the phase Late: one quota of 0", "places of CodaLab 1.5"),
+    "parallel": ("The phase Everything, which has no tasks", "gets the submissions of another phase"),
+    "two_boards": ("its group North", "the mean of the ranks", "hidden columns", "More than one leaderboard"),
+    "two_commands": ("places of CodaLab 1.5",),
+}
+OF_CODALAB = sorted(CANNOT_BE_SAID)
 
 
 @pytest.fixture
@@ -131,11 +145,13 @@ def test_pages_are_made_harmless_and_show_their_pictures(imported: Import, olga:
     assertNotContains(page, "bundle:assets")
 
 
-def test_labels_in_reach_are_kept_with_the_competition(imported: Import) -> None:
+def test_labels_in_reach_are_admitted_on_the_front_page(imported: Import, olga: User, client) -> None:
     refused = imported("labels_in_reach", packing.BROKEN)
     assert not refused.ok and not Competition.objects.exists()
-    allowed = imported("labels_in_reach", packing.BROKEN, answers={"labels_are_readable": "yes"})
-    assert made(allowed).labels_are_readable
+    competition = made(imported("labels_in_reach", packing.BROKEN, answers={"labels_are_readable": "yes"}))
+    client.force_login(olga)
+    page = client.get(f"/competitions/{competition.slug}/")
+    assertContains(page, "the code of participants can read the labels")
 
 
 def test_an_id_of_another_server_can_be_one_of_ours(imported: Import) -> None:
@@ -158,6 +174,29 @@ def test_a_dataset_of_somebody_else_cannot_be_named(imported: Import, tmp_path: 
     answers = {"file:0a0a0a0a-1111-2222-3333-444455556666": f"dataset:{theirs.pk}"}
     assert imported("foreign_ids", answers=answers).errors
     assert kept(storages["solutions"]) == before
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in OF_CODALAB])
+def test_an_export_is_imported_to_the_same_competition(
+    imported: Import, olga: User, tmp_path: Path, name: str
+) -> None:
+    first = made(imported(name))
+    assert set(write_bundle(first, tmp_path / "exported.zip")) <= SAYINGS.get(name, set())
+    again = import_bundle(tmp_path / "exported.zip", organizer=olga)
+    assert told(made(again)) == told(first)
+
+
+@pytest.mark.parametrize("name", OF_CODALAB)
+def test_what_an_export_cannot_say_of_codalab_is_listed(
+    imported: Import, olga: User, tmp_path: Path, name: str
+) -> None:
+    first = made(imported(name))
+    unsayable = " ".join(write_bundle(first, tmp_path / "exported.zip"))
+    again = made(import_bundle(tmp_path / "exported.zip", organizer=olga))
+    for part in CANNOT_BE_SAID[name]:
+        assert part in unsayable
+    kept = [phase.title for phase in phases(first) if phase.tasks.exists()]
+    assert [phase.title for phase in phases(again)] == kept
 
 
 @pytest.mark.parametrize("name", ["many", "missing_files", "labels_in_reach"])

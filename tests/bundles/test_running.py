@@ -155,3 +155,32 @@ def test_six_rules_choose_what_stands(published: Published, send: Send, alice: U
     chosen = [(key, number) for key, number in on_boards(phase) if key.startswith("add")]
     assert ("add_and_delete_multiple", 1) in chosen and ("add_and_delete_multiple", 2) in chosen
     assert ("add", 2) in chosen and ("add", 1) not in chosen
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"accuracy": NaN}', "accuracy is not finite"),
+        ('{"accuracy": "good"}', "accuracy is the text 'good'"),
+        ('{"accuracy": {"value": 1}}', "accuracy is a mapping"),
+        ('{"speed": 1}', "speed"),
+        ("no scores at all", "scores.json"),
+        ("", "no scores"),
+    ],
+)
+def test_scores_that_are_none_are_the_organizers_fault(
+    published: Published, send: Send, written: str, said: str
+) -> None:
+    submission = send(phases(published("bad_scores"))[0], scores_json=written)
+    run = submission.runs.get()
+    assert (submission.state, run.reason) == (Submission.State.FAILED, "scoring_failed")
+    assert "organizer" in run.sentence and "scoring_program" in run.sentence
+    assert said in run.sentence
+    assert not submission.uses_quota
+
+
+def test_only_declared_columns_are_kept(published: Published, send: Send) -> None:
+    phase = phases(published("bad_scores"))[0]
+    run = send(phase, scores_json='{"accuracy": 0.5, "speed": 1}').runs.get()
+    assert scores(phase) == {"Scores": {"accuracy": 0.5}}
+    assert any("speed" in note for note in run.program_report["notes"])

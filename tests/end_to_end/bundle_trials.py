@@ -33,17 +33,6 @@ SENT: dict[str, dict[str, str | dict[str, str]]] = {
     },
     "overlapping": {"ann": "samples/overlapping"},
     "two_boards": {"ann": {"numbers.txt": "90 80 5 12"}, "ben": {"numbers.txt": "80 70 3 10"}},
-    "bad_scores": {
-        kind: {"scores.json": text}
-        for kind, text in {
-            "nan": '{"accuracy": NaN}',
-            "text": '{"accuracy": "good"}',
-            "nested": '{"accuracy": {"value": 1}}',
-            "unknown": '{"speed": 1}',
-            "nothing": "",
-            "both": '{"accuracy": 0.5, "speed": 1}',
-        }.items()
-    },
 }
 
 

@@ -9,7 +9,7 @@ from tests.end_to_end.installation import Installation, Person
 
 pytestmark = pytest.mark.services
 
-NAMES = ("results_only", "four_datasets", "shortest_tour", "overlapping", "two_boards", "bad_scores")
+NAMES = ("results_only", "four_datasets", "shortest_tour", "overlapping", "two_boards")
 
 
 def tried(site: Installation, folder, *names: str) -> dict:
@@ -90,15 +90,6 @@ class TestInBubblewrap:
         text = board(bubblewrap_site, trials["two_boards"]["imported"]["slug"])
         assert "Quality" in text and "Speed" in text and "North" in text
         assert text.index("1.25") < text.index("1.75")
-
-    @pytest.mark.parametrize("person", ["nan", "text", "nested", "unknown", "nothing"])
-    def test_scores_that_are_none_are_the_organizers_fault(self, trials, person):
-        answer = trials["bad_scores"]["submitted"][person]
-        assert (answer["code"], answer["reason"]) == (1, "scoring_failed"), answer
-        assert "scoring_program" in answer["sentence"]
-
-    def test_only_declared_columns_are_kept(self, trials):
-        assert run_of(trials["bad_scores"]["submitted"]["both"])["scores"] == {"accuracy": 0.5}
 
 
 @pytest.mark.docker
