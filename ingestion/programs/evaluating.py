@@ -264,9 +264,10 @@ class Evaluation:
     def _write_metadata(self, own: Path) -> None:
         """Durations and exit codes are what the platform measured, whatever the submission has in this place.
 
-        CodaLab had no such file where nothing ran.
+        CodaLab had no such file where nothing ran; and beside ingestion there is nothing measured yet.
         """
-        if not self.request.metadata and not own.exists() and self.request.layout == CODALAB:
+        has_none = self.request.layout == CODALAB or self.request.predictions is None
+        if has_none and not self.request.metadata and not own.exists():
             return
         if own.is_dir():
             shutil.rmtree(own)

@@ -78,19 +78,30 @@ def pack(folder: int, target: Path, *, most_files: int, most_bytes: int) -> Pack
     than the place that they lie in.
     """
     packed = Packed()
-    names: set[str] = set()
+    spelled: dict[str, str] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, descriptor in _files(folder, packed, prefix="", depth=0):
-            key = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-            if key in names:
+            if _is_other_spelling(name, spelled):
                 packed.leave_out(name, "its name differs from another one only by upper and lower case")
                 continue
             if packed.files >= most_files:
                 raise TooMuchOutput(f"The output folder holds more than {most_files} files.")
-            names.add(key)
             packed.files += 1
             _add(archive, name, descriptor, packed, most_bytes)
     return packed
+
+
+def _is_other_spelling(name: str, spelled: dict[str, str]) -> bool:
+    """Whether the file, or a folder above it, differs from one before only by case: not every system tells those
+    apart, and no archive with them is opened again. `spelled` maps paths without case to how they were spelled.
+    """
+    pieces = name.split("/")
+    for depth in range(1, len(pieces) + 1):
+        path = "/".join(pieces[:depth])
+        key = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+        if spelled.setdefault(key, path) != path:
+            return True
+    return False
 
 
 def _files(folder: int, packed: Packed, *, prefix: str, depth: int) -> Iterator[tuple[str, int]]:

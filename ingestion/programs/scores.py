@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import yaml
@@ -16,7 +15,7 @@ from ingestion.sandbox.output import open_folder
 NAMES = ("scores.json", "scores.txt")  # the first that is there counts
 _LARGEST = 2**20  # bytes
 _MOST_KEYS = 1_000
-_LINE = re.compile(r"\s*([^\s:#{\[][^:]*?)\s*:\s*([^\s{\[].*?)\s*")
+_LARGEST_YAML = 64 * 1024  # bytes: reading it takes a second
 
 
 class BadScores(Exception):
@@ -78,13 +77,23 @@ def _parse_json(text: str) -> object:
 def _parse_text(text: str) -> object:
     """`key: value` in lines, blank or not behind the colon, as CodaLab took them; else YAML, as Codabench does."""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    pairs = [_LINE.fullmatch(line) for line in lines]
+    pairs = [_pair(line) for line in lines]
     if all(pair is not None for pair in pairs):
-        return {pair[1].strip("\"'"): _value(pair[2]) for pair in pairs if pair is not None}
+        return {pair[0]: _value(pair[1]) for pair in pairs if pair is not None}
+    if len(text) > _LARGEST_YAML:
+        raise BadScores("wrote a scores.txt that has other lines than `key: value` and is too large for YAML")
     try:
         return checked_yaml(text)
     except (BadMetadata, yaml.YAMLError, RecursionError, ValueError) as error:
         raise BadScores("wrote a scores.txt that is neither lines of `key: value` nor YAML") from error
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """The key and the value of a line; None where it is no such line, or where its value goes on below."""
+    key, _, value = (piece.strip() for piece in line.partition(":"))
+    if not key or not value or key[0] in "{[" or value[0] in "{[":
+        return None
+    return key.strip("\"'"), value
 
 
 def _value(text: str) -> object:

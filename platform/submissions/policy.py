@@ -1,12 +1,14 @@
 """Who may see which submission, and how much of it."""
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from competitions import policy as competition_policy
 from competitions.models import Competition, Phase, Task
 from competitions.policy import Person
 from submissions.models import RunFile, Submission, Worker
 from submissions.programs.kinds import reads_labels
+from submissions.public import shows_columns
 
 
 def is_own(user: Person, submission: Submission) -> bool:
@@ -53,8 +55,8 @@ def may_download(user: Person, submission: Submission) -> bool:
 def readable_kinds(user: Person, submission: Submission, task: Task) -> frozenset[str]:
     """The kinds of files of a programmed run that the person may read; empty for whom its logs are closed.
 
-    Entrants read what their own code left. What an ingestion program leaves and prints is theirs too, because their
-    code may do so there, unless it reads labels. The scoring program's log and its details may tell labels:
+    Entrants read what their own code left. What an ingestion program leaves and prints is theirs too, because
+    their code may do so there, unless it reads labels. The scoring program's log and its details may tell labels:
     entrants see them only where the phase says so, and organizers where they see what is hidden. The scores file
     may hold columns that are hidden, so organizers alone see it.
     """
@@ -65,7 +67,9 @@ def readable_kinds(user: Person, submission: Submission, task: Task) -> frozense
     kinds: set[RunFile.Kind] = set()
     if not reads_labels(task.ingestion_program):
         kinds |= {RunFile.Kind.PREDICTIONS, RunFile.Kind.INGESTION_LOG}
-    if submission.phase.shows_details:
+    # A program's details tell its scores: they wait until these are shown.
+    tells_scores = shows_columns(submission.phase, sees_hidden=False, now=timezone.now())
+    if submission.phase.shows_details and tells_scores:
         kinds |= {RunFile.Kind.SCORING_LOG, RunFile.Kind.DETAILS}
     return frozenset(str(kind.value) for kind in kinds)
 

@@ -83,6 +83,16 @@ def test_what_the_platform_measured_stands_in_the_metadata_of_the_predictions(qu
     assert result.scores == {"elapsedTime": 12.5, "exitCode": 0.0}
 
 
+@pytest.mark.parametrize("layout", [1, 2])
+@pytest.mark.parametrize("name", ["metadata", "metadata/forged"])
+def test_a_submission_of_results_cannot_forge_what_the_platform_measures(quick, name, layout):
+    source = "import sys, shutil; shutil.copy(sys.argv[1] + '/res/metadata', sys.argv[2] + '/scores.txt')"
+    forged = quick.packed({name: "elapsedTime: -5\nexitCode: 7", "a.txt": ""})
+    result = quick.evaluate(quick.scorer(source), predictions=forged, layout=layout)
+    assert result.status == "ok", result.sentence
+    assert result.scores["elapsedTime"] == 0
+
+
 def test_codalab_tells_who_submitted(quick):
     source = """
         import sys

@@ -2,6 +2,7 @@
 
 import math
 import os
+import time
 import zipfile
 
 import pytest
@@ -141,3 +142,27 @@ def test_a_command_has_words_and_no_shell():
 def test_folders_of_scripts_are_found_below_the_program_alone():
     commands = [["python", "/app/program/a/s.py", "b/t.py", "/app/input/res/u.py"]]
     assert script_folders(commands, "/app/program") == ["/app/program/a", "/app/program/b"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a" + b" " * 2**19 + b"x", b"a: x" + b" " * 2**19 + b"{", b"a: 1\n- [{" + b"a: {b: 1},\n" * 80_000],
+    ids=["blanks before no colon", "blanks in a value", "much YAML"],
+)
+def test_no_text_of_scores_holds_up_the_site(content):
+    """Reading takes the one lock of the process: whoever waits for it cannot say that the run is still alive."""
+    begin = time.process_time()
+    with pytest.raises(BadScores):
+        parse_scores("scores.txt", content + b"\n- a")
+    assert time.process_time() - begin < 5
+
+
+def test_folders_that_differ_by_case_alone_are_packed_so_that_the_zip_opens_again(tmp_path):
+    for name in ("out/A/x.txt", "out/a/y.txt", "out/b"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    descriptor = open_folder(tmp_path / "out")
+    packed = pack(descriptor, tmp_path / "packed.zip", most_files=10, most_bytes=1000)
+    os.close(descriptor)
+    assert packed.files == 2 and packed.left_out == 1
+    assert open_archive(tmp_path / "packed.zip", tmp_path / "opened").files == ("A/x.txt", "b")

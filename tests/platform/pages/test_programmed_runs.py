@@ -92,6 +92,12 @@ def test_a_phase_that_hides_output_shows_scores_and_no_files(tmp_path):
     assert browser(world.alice).get(url).status_code == 200
 
 
+def test_details_wait_until_the_scores_are_shown(tmp_path):
+    world = World(tmp_path, shows_details=True, hides_scores=True)
+    assert world.readable(world.alice) == OWN
+    assert world.readable(world.olga) == EVERYTHING
+
+
 def test_a_hidden_phase_shows_neither_files_nor_scores(tmp_path):
     world = World(tmp_path, shows_details=True)
     Phase.objects.filter(pk=world.phase.pk).update(kind=Phase.Kind.FINAL)
