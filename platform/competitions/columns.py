@@ -3,6 +3,7 @@
 Pure functions. Boards, exports and the pages of submissions ask here, so that they cannot differ.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from competitions.models import Column
@@ -106,7 +107,7 @@ def fill_ranks(columns: Sequence[Column], table: Sequence[Values]) -> None:
 
 
 def _put(values: Values, column: Column, value: float | None) -> None:
-    if value is None:
+    if value is None or not math.isfinite(value):  # the sum of two numbers that are nearly too large
         values.pop(column.key, None)
     else:
         values[column.key] = value

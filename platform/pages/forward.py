@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from competitions.lifecycle import takes_over_at
-from competitions.models import Entrant, Phase
+from competitions.models import ColumnBoard, Entrant, Phase
+from leaderboards.columns import is_programmed
+from leaderboards.columns.choosing import rule_of
 from submissions.models import Handover, Submission
 from submissions.standing import standing_submission
 
@@ -13,6 +15,13 @@ UNDER_RULE = {
     Phase.Counts.BEST: "the best on the board counts",
     Phase.Counts.CHOSEN: "the one you choose counts, else the latest",
 }
+ON_BOARDS = {
+    ColumnBoard.Rule.FORCE_LAST: "the latest finished one is on the leaderboard",
+    ColumnBoard.Rule.FORCE_LATEST_MULTIPLE: "every finished one is on the leaderboard",
+    ColumnBoard.Rule.FORCE_BEST: "the best finished one is on the leaderboard",
+}
+ADDED = "what you added to the leaderboard counts"
+ADDS = "nothing of yours is on the leaderboard; add a finished submission on its page"
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class Standing:
 def standings(phases: Sequence[Phase], entrant: Entrant | None, now: dt.datetime) -> list[Standing]:
     """For each phase in which the entrant has something, latest first: what counts, and where it goes.
 
-    Two queries, however many phases there are.
+    Two queries, however many phases there are; two more for each that programs score.
     """
     if entrant is None:
         return []
@@ -51,12 +60,22 @@ def standings(phases: Sequence[Phase], entrant: Entrant | None, now: dt.datetime
         own = by_phase.get(phase.pk, [])
         if not any(one.competes for one in own):
             continue
-        only_the_board_knows = phase.counts == Phase.Counts.BEST
+        by_columns = is_programmed(phase)
+        only_the_board_knows = by_columns or phase.counts == Phase.Counts.BEST
         standing = None if only_the_board_knows else standing_submission(own, counts=phase.counts)
         children = [child for child in phases if child.parent_id == phase.pk and child.takes_over]
         onward = [_onward(phase, child, standing, rows.get(child.pk), now) for child in children]
-        found.append(Standing(phase, standing, UNDER_RULE.get(Phase.Counts(phase.counts), ""), onward))
+        under = _on_boards(phase, own) if by_columns else UNDER_RULE.get(Phase.Counts(phase.counts), "")
+        found.append(Standing(phase, standing, under, onward))
     return found[::-1]
+
+
+def _on_boards(phase: Phase, own: Iterable[Submission]) -> str:
+    """What stands for an entrant on the boards of a phase that programs score."""
+    if rule_of(phase):
+        return ADDED if any(one.is_chosen for one in own) else ADDS
+    board = ColumnBoard.objects.filter(competition=phase.competition).first()
+    return ON_BOARDS.get(ColumnBoard.Rule(board.rule), "") if board else ""
 
 
 def _onward(

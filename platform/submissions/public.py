@@ -46,6 +46,7 @@ class PublicColumn:
 
 
 IN_PROGRESS = ("active", "in progress")
+LONG_NUMBER = 1e15  # from which on a value of a column is written with an exponent
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def public_value(value: float, stderr: float | None, *, part: str, metric: str, 
 def public_column(value: float, column: Column) -> PublicColumn:
     """The public view of a value in a column, computed or from a scoring program."""
     rounded = round(value, column.precision) + 0.0  # + 0.0 turns -0.0 into 0.0
-    return PublicColumn(column.key, column.title, rounded, f"{rounded:.{column.precision}f}")
+    text = f"{rounded:.{column.precision}f}" if abs(rounded) < LONG_NUMBER else f"{rounded:.6g}"
+    return PublicColumn(column.key, column.title, rounded, text)
 
 
 def shows_columns(phase: Phase, *, sees_hidden: bool, now: dt.datetime) -> bool:

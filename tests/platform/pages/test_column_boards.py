@@ -6,13 +6,17 @@ import json
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from competitions.models import Answer, Question
+from pages import urls
 from submissions.models import Run
 from tests.platform import factories as make
 from tests.platform.leaderboards.columns import making
+from tests.platform.submissions.programs import contest as programs
 
 pytestmark = pytest.mark.django_db
 
@@ -223,3 +227,59 @@ def test_strangers_and_organizers_add_nothing_for_others(ranked):
     assert put(ranked, "organizer", made).status_code == 403
     assert put(ranked, "other", made).status_code == 404
     assert put(ranked, "stranger", made).status_code == 404
+
+
+def test_ones_own_submissions_say_what_is_on_the_leaderboard(ranked):
+    address = ranked.url("submissions/")
+    assert "the latest finished one is on the leaderboard" in ranked.client("other").get(address).content.decode()
+    ranked.contest.column_boards.update(rule="Add")
+    assert "add a finished submission on its page" in ranked.client("other").get(address).content.decode()
+
+
+def test_several_tasks_stand_beside_each_other_with_the_mean_that_decides():
+    phase = making.phase(tasks=2)
+    making.board(phase.competition, ("score", {"group": "Quality"}))
+    making.entry(phase, "alice", {"score": 0.25}, {"score": 0.5})
+    making.entry(phase, "bob", {"score": 1.0})
+    html = Client().get(f"/competitions/{phase.competition.slug}/leaderboard/").content.decode()
+    for task in phase.tasks.all():
+        assert f"{task.dataset_name} · Quality" in html
+    assert "0.38" in html  # the mean of 0.25 and 0.5
+    assert names(html) == ["alice", "bob"]
+    text = Client().get(f"/competitions/{phase.competition.slug}/leaderboard.csv").content.decode()
+    first, second = [task.dataset_name for task in phase.tasks.order_by("order")]
+    assert text.splitlines()[0].startswith(f"place,entrant,{first} Score,{second} Score,")
+
+
+def test_every_page_of_a_competition_with_programs_opens():
+    phase = programs.phase(ingestion=True)
+    programs.board(phase.competition, "accuracy")
+    made = making.entry(phase, "alice", {"accuracy": 0.4})
+    make.participant(phase.competition, make.user("alice"))
+    arguments = {
+        "slug": phase.competition.slug,
+        "phase_id": phase.pk,
+        "round_id": phase.round_id,
+        "submission_id": made.pk,
+        "run_id": made.runs.get().pk,
+        "task_id": phase.tasks.get().pk,
+    }
+    opened = 0
+    for person in ("alice", "olga"):
+        client = Client()
+        client.force_login(make.user(person))
+        for pattern in urls.urlpatterns:
+            names_of = pattern.pattern.converters
+            if "slug" in names_of and arguments.keys() >= names_of.keys():
+                wanted = {name: arguments[name] for name in names_of}
+                answer = client.get(reverse(pattern.name, kwargs=wanted))
+                opened += answer.status_code == 200
+                assert answer.status_code < 500, pattern.name
+    assert opened > 40
+
+
+def test_the_evaluation_page_tells_the_columns_that_one_may_know(ranked):
+    html = get(ranked, ending="evaluation/").content.decode()
+    assert "Accuracy" in html and "The smallest value leads." in html
+    assert "Secret" not in html and "metrics appear here" not in html
+    assert "Secret" in get(ranked, "organizer", ending="evaluation/").content.decode()
