@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accounts.models import User
+from accounts.refusals import Refused
 from bundles.importing import import_bundle
 from competitions.actions import join
 from competitions.actions.publishing import Publish
@@ -122,6 +123,25 @@ def test_submissions_come_over_and_are_scored_again(published: Published, send: 
     score_all()
     assert scores(second) == {"South": {"accuracy": 0}, "North": {"accuracy": 0.75}}
     assert len(on_boards(second)) == 1
+
+
+def test_organizers_try_a_bundle_whose_dates_are_over_and_others_do_not(
+    tmp_path: Path, send: Send, alice: User, clock
+) -> None:
+    clock.set(dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
+    olga = factories.user("olga")
+    path = packing.bundle(packing.TRAITS / "series", tmp_path / "series.zip")
+    competition = import_bundle(path, organizer=olga).competition
+    assert competition is not None and competition.state == Competition.State.DRAFT
+    first = phases(competition)[0]
+    send(first, by=olga, answer_txt="a b c d")
+    assert scores(first)["North"] == {"accuracy": 1}
+    Publish(None, competition).execute()
+    Competition.objects.filter(pk=competition.pk).update(registration=Competition.Registration.OPEN)
+    competition.refresh_from_db()
+    join(competition, alice)
+    with pytest.raises(Refused, match="closed"):
+        send(phases(competition)[0], answer_txt="a b c d")
 
 
 def test_columns_are_computed_of_others(published: Published, send: Send) -> None:

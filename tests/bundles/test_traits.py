@@ -58,7 +58,7 @@ def test_a_contest_of_results_alone(read: Read) -> None:
     assert found.programs_are_public and found.input_is_public
     assert (found.reward, found.contact_email) == ("A cup", "ask@example.org")
     task, phase = found.tasks[0], found.phases[0]
-    assert task.scoring_program.command == "python3 $program/score.py $input $output"
+    assert task.scoring_program.command == "python $program/score.py $input $output"
     assert task.ingestion_program is None and task.input_data and task.reference_data
     assert (phase.starts_at.utc, phase.starts_at.zone, phase.ends_at) == (utc(2026, 1, 1, 7, 30), "+02:00", None)
     assert (phase.daily_quota, phase.total_quota, phase.wall_seconds) == (20, 200, 60)
