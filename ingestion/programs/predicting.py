@@ -6,7 +6,7 @@ import os
 import shutil
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ingestion.programs.output import Packed, TooMuchOutput, pack
 from ingestion.programs.requests import CODALAB, Fault, PredictReason, PredictRequest, PredictResult
 from ingestion.programs.together import Job, Progress, SharedFull, run_together
 from ingestion.runner import make_readable
-from ingestion.sandbox.base import FileTimes, OutputWatcher, SandboxError
+from ingestion.sandbox.base import FileTimes, OutputWatcher, SandboxError, SandboxSpec
 from ingestion.sandbox.log import BoundedLog, plain_text
 from ingestion.sandbox.output import open_folder
 from ingestion.sandbox.scratch import Scratch
@@ -143,9 +143,12 @@ class Prediction:
         if shared is not None:
             stage.share_output(shared.path)
         try:
-            return Job(stage.spec(command, watcher=packer, **self._common(self.log, budget)), request.sandbox)
+            spec = stage.spec(command, watcher=packer, **self._common(self.log, budget))
         except places.BadCommand as error:
             raise Failed("refused", f"The command in the submission's metadata {error}.", "submission") from error
+        if request.hidden is not None:
+            spec = _without_links(spec)
+        return Job(spec, request.sandbox)
 
     def ingestion_job(
         self,
@@ -174,6 +177,8 @@ class Prediction:
             if common is not None:
                 stage.show(common.path, places.SHARED, is_writable=True)
             spec = stage.spec(command, watcher=packer, **self._common(self.ingestion_log, budget))
+            if common is not None:
+                spec = _without_links(spec)
         except staging.BadProgram as error:
             raise Failed("ingestion_failed", f"{self.name} {error}.", "ingestion") from error
         except places.BadCommand as error:
@@ -325,6 +330,14 @@ def write_log(log: BoundedLog, path: Path) -> Path:
 def _output_size(budget: Budget) -> int:
     """As `SandboxSpec.output_bytes`: it lies in memory, so that it is never more than half of that."""
     return min(budget.output_bytes, max((budget.memory_bytes or 0) // 2, 1))
+
+
+def _without_links(spec: SandboxSpec) -> SandboxSpec:
+    """The spec of code that shares a folder with a program that sees labels.
+
+    A symbolic link that it made there would lead that program to the labels, in place of an answer.
+    """
+    return replace(spec, layout=replace(spec.shown, makes_links=False))
 
 
 def _take_results(folder: Path, packer: Packer) -> None:

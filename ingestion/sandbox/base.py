@@ -99,7 +99,8 @@ class Layout:
 
     workspaces: places that are empty at first, sized, writable, and gone with the sandbox. ours: where the spec's
     folder `program` is, which holds our own first processes; it must be among the mounts. has_output: whether the
-    output place is at /app/output; without, a mount may be there.
+    output place is at /app/output; without, a mount may be there. makes_links: whether the program may make
+    symbolic links.
     """
 
     mounts: tuple[Mount, ...]
@@ -107,6 +108,7 @@ class Layout:
     ours: str
     workspaces: tuple[str, ...] = ()
     has_output: bool = True
+    makes_links: bool = True
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ def _launch(spec: SandboxSpec, group: cgroups.Group | None, cpus: str | None) ->
     tree = Tree(spec)
     word_reading, word_writing = os.pipe()
     status_reading, status_writing = os.pipe()
-    filter_descriptor = _memory_file("podium-seccomp", _filter(group is not None))
+    filter_descriptor = _memory_file("podium-seccomp", _filter(group is not None, spec.shown.makes_links))
     # By descriptor: /proc/1/cmdline inside shows the command line, and host paths are nobody's business there.
     options = [*_bwrap_options(spec, status=status_writing, seccomp=filter_descriptor), *tree.arguments()]
     arguments = _memory_file("podium-arguments", b"".join(option.encode() + b"\0" for option in options))
@@ -338,9 +338,9 @@ def _open_places(pid: int, tree: Tree) -> tuple[int, ...]:
 
 
 @functools.cache
-def _filter(has_control_group: bool) -> bytes:
-    """The compiled filter, the same for all runs."""
-    return compiled_filter(has_control_group=has_control_group)
+def _filter(has_control_group: bool, makes_links: bool) -> bytes:
+    """The compiled filter, the same for all runs of a kind."""
+    return compiled_filter(has_control_group=has_control_group, makes_links=makes_links)
 
 
 def _memory_file(name: str, content: bytes) -> int:

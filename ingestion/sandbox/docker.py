@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import threading
@@ -34,12 +33,12 @@ from ingestion.sandbox.docker_output import OutputPlace, output_place
 from ingestion.sandbox.engine import EngineError, connect
 from ingestion.sandbox.output import is_any_full, open_folder, use_of
 from ingestion.sandbox.podman import adapted, is_podman
+from ingestion.sandbox.seccomp import profile_text
 
 DEFAULT_IMAGE = SANDBOX_IMAGE
 USER = "65534:65534"
 # The engine gives a tmpfs the mode of a folder that the image has at its place, but leaves its owner.
 _OWNED = "uid=65534,gid=65534"
-SECCOMP = Path(__file__).with_name("seccomp.json")
 OPEN_FILES = 4096
 MESSAGE_BYTES = 819_200  # of POSIX message queues, a store outside of every tmpfs
 GRACE_WITHOUT_WORKER = 5.0  # seconds after its deadline at which a container ends by itself
@@ -260,7 +259,7 @@ def container_options(
         "dns_search": ["."],
         "read_only": True,
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges", f"seccomp={seccomp_text()}"],
+        "security_opt": ["no-new-privileges", f"seccomp={profile_text(makes_links=layout.makes_links)}"],
         "mem_limit": spec.memory_bytes,
         "memswap_limit": spec.memory_bytes,
         "pids_limit": spec.budget.processes,
@@ -290,11 +289,6 @@ def first_process(spec: SandboxSpec, places: Places) -> tuple[str, ...]:
     """The command line of our own first process, which ends the container though its worker be dead."""
     seconds = spec.budget.wall_seconds + GRACE_WITHOUT_WORKER
     return (places.python, "-I", "-S", f"{spec.shown.ours}/ingestion/program/init.py", repr(seconds))
-
-
-def seccomp_text() -> str:
-    """The profile, as the engine takes it."""
-    return json.dumps(json.loads(SECCOMP.read_text()))
 
 
 def _remove(container: Any) -> None:

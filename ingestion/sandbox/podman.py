@@ -6,6 +6,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
+from ingestion.sandbox.seccomp import profile_text
+
 PROCESSES = 16_384  # of all runs together, being one user; Podman itself may have 32,768
 SECCOMP = Path(__file__).with_name("seccomp.json")
 
@@ -25,12 +27,25 @@ def adapted(options: dict[str, Any]) -> dict[str, Any]:
     """
     from docker.types import Ulimit
 
-    security = [f"seccomp={SECCOMP}" if one.startswith("seccomp=") else one for one in options["security_opt"]]
+    security = [
+        one if not one.startswith("seccomp=") else f"seccomp={_as_file(one, options)}"
+        for one in options["security_opt"]
+    ]
     tmpfs = {place: _without_inodes(text) for place, text in options["tmpfs"].items()}
     most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     processes = PROCESSES if most == resource.RLIM_INFINITY else min(most, PROCESSES)
     ulimits = [*options["ulimits"], Ulimit(name="nproc", soft=processes, hard=processes)]
     return {**options, "security_opt": security, "tmpfs": tmpfs, "ulimits": ulimits}
+
+
+def _as_file(option: str, options: dict[str, Any]) -> Path:
+    """The profile as a file: the usual one, or one in the run's own folder."""
+    text = option.removeprefix("seccomp=")
+    if text == profile_text():
+        return SECCOMP
+    own = Path(options["labels"]["podium.run"]) / SECCOMP.name
+    own.write_text(text)
+    return own
 
 
 def _without_inodes(text: str) -> str:

@@ -36,10 +36,19 @@ class _Comparison(ctypes.Structure):
     _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
-def compiled_filter(profile: Path = PROFILE, *, has_control_group: bool = True) -> bytes:
+def profile_text(*, makes_links: bool = True) -> str:
+    """The profile as JSON, as container engines take it; `makes_links` as `Layout` has it."""
+    rules = json.loads(PROFILE.read_text())
+    if not makes_links:
+        rules["syscalls"] += rules["syscallsBesideLabels"]
+    return json.dumps(rules)
+
+
+def compiled_filter(profile: Path = PROFILE, *, has_control_group: bool = True, makes_links: bool = True) -> bytes:
     """The profile as a BPF program for the machine's own instruction set. Raises SeccompError.
 
     has_control_group: whether the kernel counts all memory of the run; else what nobody counts is refused too.
+    makes_links: as `Layout` has it.
     """
     library = _load()
     rules = json.loads(profile.read_text())
@@ -50,7 +59,8 @@ def compiled_filter(profile: Path = PROFILE, *, has_control_group: bool = True) 
         raise SeccompError("libseccomp could not start a filter")
     try:
         more = [] if has_control_group else rules["syscallsWithoutControlGroup"]
-        for rule in (*rules["syscalls"], *more):
+        links = [] if makes_links else rules["syscallsBesideLabels"]
+        for rule in (*rules["syscalls"], *more, *links):
             _add(library, context, rule)
         return _exported(library, context)
     finally:

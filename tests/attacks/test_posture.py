@@ -16,7 +16,8 @@ from ingestion.runner import RunRequest, run
 from ingestion.sandbox import cgroups
 from ingestion.sandbox.bubblewrap import BubblewrapSandbox
 from ingestion.sandbox.bubblewrap_tree import base_inside, sandbox_user
-from ingestion.sandbox.docker import DockerSandbox, seccomp_text
+from ingestion.sandbox.docker import DockerSandbox
+from ingestion.sandbox.seccomp import profile_text
 from tests.attacks.cases import HERE, PROGRAM, SANDBOXES
 from tests.attacks.ground import write_dataset
 
@@ -91,7 +92,7 @@ def inspected(sandbox: DockerSandbox) -> dict[str, Any]:
         return {}
     host = record["HostConfig"]
     security = [
-        "seccomp=the profile" if one == f"seccomp={seccomp_text()}" else one for one in host["SecurityOpt"]
+        "seccomp=the profile" if one == f"seccomp={profile_text()}" else one for one in host["SecurityOpt"]
     ]
     return {
         "inspect": {

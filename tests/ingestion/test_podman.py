@@ -1,6 +1,7 @@
 """Podman behind its Docker-compatible socket: how it is found, and what it is told otherwise."""
 
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
@@ -99,6 +100,10 @@ def test_podman_is_given_the_same_walls_in_its_own_words(tmp_path):
     changed = {key for key in docker if docker[key] != podman[key]}
     assert changed == {"security_opt", "tmpfs", "ulimits"} and podman.keys() == docker.keys()
     assert podman["security_opt"] == ["no-new-privileges", f"seccomp={SECCOMP}"] and Path(SECCOMP).is_file()
+    layout = replace(spec.shown, makes_links=False)
+    beside = adapted(container_options(replace(spec, layout=layout), "image", Place(), "0", None))
+    stricter = Path(beside["security_opt"][1].removeprefix("seccomp="))
+    assert stricter.parent == tmp_path and '"symlinkat"' in stricter.read_text()
     assert "size=" in podman["tmpfs"]["/tmp"] and "nr_inodes" not in podman["tmpfs"]["/tmp"]
     assert podman["ulimits"][:-1] == docker["ulimits"]
     assert podman["ulimits"][-1]["Name"] == "nproc"

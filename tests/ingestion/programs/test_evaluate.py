@@ -257,6 +257,34 @@ def test_what_code_left_is_what_ingestion_takes_up_beside_the_scorer(quick, refe
     assert json.loads(result.log_path.read_text()) == [["left.txt"], ["left.txt"], inputs]
 
 
+def test_code_beside_the_scorer_cannot_lead_it_to_the_labels_by_a_link(steps, reference):
+    """The scorer reads what lies in the shared folder; a link there would be followed in its own sandbox."""
+    code = """
+        import os
+        def answer(number):
+            try:
+                os.symlink("/app/input/ref/labels.txt", "/app/shared/link")
+                os.rename("/app/shared/link", f"/app/shared/answer{number}")
+            except PermissionError:
+                print("no link is made")
+            return "mine"
+    """
+    reads = """
+        import os, sys, time
+        shared, output = sys.argv[1:3]
+        open(f"{shared}/question0", "w").write("0")
+        while not os.path.exists(f"{shared}/answer0"):
+            time.sleep(0.01)
+        open(f"{output}/scores.txt", "w").write(f"a: {open(f'{shared}/answer0').read()}")
+    """
+    asks = ASKS.replace("range(3)", "range(1)")
+    beside = steps.predict_request(steps.zip(model__py=code), ingestion=steps.ingestion(asks, BESIDE))
+    scorer = steps.scorer(reads, "python3 $program/score.py $shared $output")
+    result = steps.evaluate(scorer, reference=reference, beside=beside)
+    assert result.scores == {"a": "mine"}, result
+    assert "no link is made" in result.ingestion_lines
+
+
 def test_an_ingestion_program_that_fails_beside_the_scorer_ends_both(quick):
     beside = quick.predict_request(
         quick.zip(model__py="raise SystemExit(6)"), ingestion=quick.ingestion(ASKS, BESIDE), ingestion_name="asker"
