@@ -1,5 +1,5 @@
 # The image that programs of imported competitions run in where nothing better is chosen: Python 3 and the usual
-# packages, in place of the public images of Codabench and CodaLab and of about their age. Built by `./podium images --name bundles`
+# packages, in place of the public images of Codabench and CodaLab and of about their age. Built by `./podium images`
 # (ingestion/images/), or by hand:
 #   docker build -f docker/bundles.Dockerfile -t podium-bundles:latest --build-arg BASE_IMAGE=podium-base .
 # By hand it lacks the label org.podium.packages, which is known only when everything is installed.

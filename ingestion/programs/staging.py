@@ -21,8 +21,10 @@ from ingestion.sandbox.log import BoundedLog
 
 OURS = "/podium/ours"
 SOURCES = "/podium/sources"
+ELDER = f"{OURS}/elder"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FIRST_PROCESSES = ("init.py", "private.py")
+_FORMER_NAMES = "sitecustomize.py"
 # An organizer's archives were judged when they came; these bounds only keep a machine from filling.
 _ORGANIZERS = Limits(entries=500_000, expanded_bytes=200 * GIB, ratio=100_000)
 # Larger programs (those that carry models or data) are shown as they are, read-only: a copy costs memory.
@@ -219,15 +221,17 @@ class Stage:
         """Where Python looks for modules.
 
         A scorer finds those beside its script and in its own folders, and never one that lies in the working
-        directory or among predictions. CodaLab showed the submission's modules to ingestion programs.
+        directory or among predictions. CodaLab showed the submission's modules to ingestion programs. Last come
+        the former names of packages, for programs that are older than those.
         """
+        found: list[str] = []
         if self.kind == "scoring":
             place = places.program_place(self.layout, self.kind)
             found = [*places.script_folders(commands, place), place, *self._inner_folders(place)]
-            return {"PYTHONSAFEPATH": "1", "PYTHONPATH": ":".join(dict.fromkeys(found))}
-        if self.has_submission and self.layout == CODALAB:
-            return {"PYTHONPATH": places.submission_place(self.layout)}
-        return {}
+        elif self.has_submission and self.layout == CODALAB:
+            found = [places.submission_place(self.layout)]
+        path = ":".join(dict.fromkeys([*found, ELDER]))
+        return {"PYTHONPATH": path, **({"PYTHONSAFEPATH": "1"} if self.kind == "scoring" else {})}
 
     def _inner_folders(self, place: str) -> list[str]:
         """Folders of the program with Python files, but no packages: a script in one expects its neighbours."""
@@ -242,6 +246,8 @@ def _write_first_processes(folder: Path) -> None:
     target.mkdir(parents=True)
     for name in _FIRST_PROCESSES:
         shutil.copyfile(_PACKAGE / "program" / name, target / name)
+    (folder / "elder").mkdir()
+    shutil.copyfile(_PACKAGE / "program" / "elder" / _FORMER_NAMES, folder / "elder" / _FORMER_NAMES)
     make_readable(folder)
 
 
