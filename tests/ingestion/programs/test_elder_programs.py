@@ -1,7 +1,5 @@
 """Programs that were written for older packages run with those of today."""
 
-import pytest
-
 ELDER = """
     import collections, sys, time
     import numpy as np
@@ -23,10 +21,8 @@ ELDER = """
 """
 
 
-@pytest.mark.parametrize("layout", [1, 2])
-def test_former_names_of_packages_are_given_back(steps, layout):
-    budget = steps.budget(memory_bytes=2**30)
-    result = steps.evaluate(steps.scorer(ELDER), budget=budget, layout=layout)
+def test_former_names_of_packages_are_given_back(quick):
+    result = quick.evaluate(quick.scorer(ELDER), budget=quick.budget(memory_bytes=2**30))
     assert result.status == "ok", result
     assert result.scores == {"error": 2.0} and "could not be given back" not in result.log_tail
 
