@@ -26,7 +26,7 @@ from tests.platform import factories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.bubblewrap]
 
-Published = Callable[[str], Competition]
+Published = Callable[..., Competition]
 Send = Callable[..., Submission]
 
 
@@ -47,9 +47,9 @@ def alice() -> User:
 def published(tmp_path: Path, alice: User) -> Published:
     """Imports a bundle, publishes it, and lets Alice take part."""
 
-    def publishing(name: str) -> Competition:
-        path = packing.bundle(packing.TRAITS / name, tmp_path / f"{name}.zip")
-        report = import_bundle(path, organizer=factories.user("olga"))
+    def publishing(name: str, folder: Path = packing.TRAITS, **options: object) -> Competition:
+        path = packing.bundle(folder / name, tmp_path / f"{name}.zip")
+        report = import_bundle(path, organizer=factories.user("olga"), **options)
         assert report.competition is not None, report.errors
         Competition.objects.filter(pk=report.competition.pk).update(registration=Competition.Registration.OPEN)
         report.competition.refresh_from_db()
@@ -162,6 +162,15 @@ def test_two_commands_run_one_after_the_other_beside_an_ingestion_program(
     assert scores(phase) == {"Open": {"accuracy": 0.5, "lines": 2}}
     assert "the first" in run.program_report["scoring_lines"]
     assert "only data and labels" in run.program_report["ingestion_lines"]
+
+
+def test_an_ingestion_program_that_is_allowed_labels_runs_beside_them(published: Published, send: Send) -> None:
+    competition = published("labels_in_reach", packing.BROKEN, answers={"labels_are_readable": "yes"})
+    phase = phases(competition)[0]
+    # The file that makes it code: CodaLab's workers take other archives as results.
+    run = send(phase, answer_txt="a x", metadata="description: my code").runs.get()
+    assert scores(phase) == {"Open": {"accuracy": 0.5}}
+    assert "2 labels" in run.program_report["ingestion_lines"]
 
 
 def test_six_rules_choose_what_stands(published: Published, send: Send, alice: User) -> None:

@@ -184,7 +184,7 @@ class _Scoring:
         notes: tuple[str, ...] = (),
     ) -> None:
         kept = [*self._kept_of_prediction(predicted), *self._kept_of_scoring(result)]
-        self._end(kept, reason, sentence, self._said(result, notes), **self._usage(result, predicted))
+        self._end(kept, reason, sentence, self._said(result, predicted, notes), **self._usage(result, predicted))
 
     def _end(self, kept: list[Kept], reason: str, sentence: str, said: dict[str, Any], **fields: object) -> None:
         with _kept_or_dropped(kept), transaction.atomic():
@@ -208,7 +208,7 @@ class _Scoring:
                 ended_at=timezone.now(),
                 deadline=None,
                 sentence=self.run.sentence if self.run.reason else "Finished.",
-                program_report={**self.run.program_report, **self._said(result, judged.notes)},
+                program_report={**self.run.program_report, **self._said(result, predicted, judged.notes)},
                 **self._usage(result, predicted),
             )
             self._write_scores(judged.values)
@@ -227,12 +227,16 @@ class _Scoring:
             return result.sentence or "The organizer's ingestion program failed."
         return result.sentence or f"The organizer's scoring program {self.program.name!r} failed."
 
-    def _said(self, result: EvaluateResult, notes: tuple[str, ...]) -> dict[str, Any]:
+    def _said(
+        self, result: EvaluateResult, predicted: PredictResult | None, notes: tuple[str, ...]
+    ) -> dict[str, Any]:
+        report = self.run.program_report
+        here = predicted or PredictResult(status="ok", reason=None, sentence="")
+        ingestion_lines = result.ingestion_lines or here.ingestion_lines
         return {
-            "notes": [*self.run.program_report.get("notes", []), *result.notes, *notes],
+            "notes": [*report.get("notes", []), *here.notes, *result.notes, *notes],
             "scoring_lines": result.log_tail[-LAST_LINES:],
-            "ingestion_lines": result.ingestion_lines[-LAST_LINES:]
-            or self.run.program_report.get("ingestion_lines", ""),
+            "ingestion_lines": ingestion_lines[-LAST_LINES:] or report.get("ingestion_lines", ""),
         }
 
     def _usage(self, result: EvaluateResult, predicted: PredictResult | None) -> dict[str, object]:
