@@ -41,6 +41,7 @@ class Steps:
             budget=site_sandbox.filled(run.budget),
             sandbox=site_sandbox.site_sandbox(),
             reference=self._reference(),
+            input_data=self._input_data(),
             predictions=predicted.predictions if predicted else self._predictions(),
             beside=self._beside(),
             image=program.image or run.submission.phase.image or None,
@@ -60,7 +61,7 @@ class Steps:
         return self._meeting()
 
     def _meeting(self) -> PredictRequest:
-        run, version, phase = self.run, self.run.dataset_version, self.run.submission.phase
+        run, phase = self.run, self.run.submission.phase
         program = kinds.ingestion_of(run.task, phase)
         return PredictRequest(
             submission=self._archive(),
@@ -70,7 +71,7 @@ class Steps:
             ingestion=self._program(program) if program else None,
             ingestion_command=program.command if program else "",
             ingestion_name=program.name if program else "",
-            input_data=self._fetched("input.zip", version.public_zip, version.public_sha256),
+            input_data=self._input_data(),
             hidden=self._reference() if kinds.may_read_labels(run.task, phase) else None,
             image=run.image or None,
             owner=site_sandbox.owner(),
@@ -95,6 +96,10 @@ class Steps:
         path = self._fetched(f"{program.kind}.zip", program.file, program.sha256)
         assert path is not None, "a program has its files"
         return path
+
+    def _input_data(self) -> Path | None:
+        version = self.run.dataset_version
+        return self._fetched("input.zip", version.public_zip, version.public_sha256)
 
     def _reference(self) -> Path | None:
         version = self.run.dataset_version
