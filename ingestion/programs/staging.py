@@ -154,7 +154,8 @@ class Stage:
     def add_program(self, source: Path, target: str) -> None:
         """Put a private, writable copy of a program at a place."""
         size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-        if size > min(_LARGEST_COPY, self.budget.temporary_bytes // 2):
+        memory = self.budget.memory_bytes or _LARGEST_COPY
+        if size > min(_LARGEST_COPY, self.budget.temporary_bytes // 2, memory // 8):
             self.show(source, target)
             return
         if self.layout != CODALAB:
