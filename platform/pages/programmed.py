@@ -70,7 +70,7 @@ def with_files(user: Person, submission: Submission) -> dict[int, RunFiles]:
         said: dict[str, Any] = run.program_report if RunFile.Kind.SCORES in kinds else {}
         found[run.pk] = RunFiles(
             files=tuple(file for file in stored.get(run.pk, []) if file.kind in kinds),
-            notes=tuple(said.get("notes", ())),
+            notes=(*said.get("notes", ()), *said.get("scoring_notes", ())),
             ingestion_lines=said.get("ingestion_lines", ""),
             scoring_lines=said.get("scoring_lines", ""),
             is_programmed=True,

@@ -30,7 +30,7 @@ def score_by_program(run_id: int) -> None:
     score_programmed(run_id)
 
 
-@worker_shutting_down.connect
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def give_back(**kwargs: Any) -> None:
     """A worker that is stopped does not wait for the programs of organizers; others take them up."""
     stop_all()

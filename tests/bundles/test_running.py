@@ -212,4 +212,4 @@ def test_only_declared_columns_are_kept(published: Published, send: Send) -> Non
     phase = phases(published("bad_scores"))[0]
     run = send(phase, scores_json='{"accuracy": 0.5, "speed": 1}').runs.get()
     assert scores(phase) == {"Scores": {"accuracy": 0.5}}
-    assert any("speed" in note for note in run.program_report["notes"])
+    assert any("speed" in note for note in run.program_report["scoring_notes"])

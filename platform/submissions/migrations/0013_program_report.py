@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=dict,
-                help_text="Of organizers' programs: `metadata` for scoring, `notes` and last lines for organizers.",
+                help_text="Of organizers' programs: `metadata` for scoring, notes and last lines for organizers.",
             ),
         ),
     ]

@@ -113,7 +113,7 @@ class Run(models.Model):
     program_report = models.JSONField(
         default=dict,
         blank=True,
-        help_text="Of organizers' programs: `metadata` for scoring, `notes` and last lines for organizers.",
+        help_text="Of organizers' programs: `metadata` for scoring, notes and last lines for organizers.",
     )
 
     class Meta:

@@ -234,7 +234,8 @@ class _Scoring:
         here = predicted or PredictResult(status="ok", reason=None, sentence="")
         ingestion_lines = result.ingestion_lines or here.ingestion_lines
         return {
-            "notes": [*report.get("notes", []), *here.notes, *result.notes, *notes],
+            # Apart from the worker's notes, so that scoring again replaces them.
+            "scoring_notes": [*here.notes, *result.notes, *notes],
             "scoring_lines": result.log_tail[-LAST_LINES:],
             "ingestion_lines": ingestion_lines[-LAST_LINES:] or report.get("ingestion_lines", ""),
         }

@@ -79,7 +79,7 @@ def test_numbers_of_declared_columns_are_kept_and_others_are_told_to_organizers(
     programs.scores = {"accuracy": 0.5, "loss": 3, "secret": 1.0}
     run = scored(submission)
     assert columns(run) == {"accuracy": 0.5, "loss": 3.0}
-    assert run.program_report["notes"] == ["No column is declared for secret: left out."]
+    assert run.program_report["scoring_notes"] == ["No column is declared for secret: left out."]
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,15 @@ def test_a_run_is_scored_by_one_scorer_alone(programs, submission):
 
 def test_scoring_again_runs_the_program_again_on_what_was_kept(programs, submission):
     run = scored(submission)
-    programs.scores = {"accuracy": 0.9}
+    programs.scores = {"accuracy": 0.9, "secret": 1.0}
     RescoreSubmission(by=submission.phase.competition.created_by, submission=submission).execute()
     run.refresh_from_db()
     assert run.state == RunState.COLLECTED
     assert columns(scored(submission)) == {"accuracy": 0.9}
     assert len(programs.asked) == 2
+    programs.scores = {"accuracy": 0.9}
+    RescoreSubmission(by=submission.phase.competition.created_by, submission=submission).execute()
+    assert scored(submission).program_report["scoring_notes"] == ["It gave no score for loss."]
 
 
 def test_a_damaged_program_is_never_run(programs, submission):
