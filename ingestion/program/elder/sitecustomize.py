@@ -1,8 +1,8 @@
 """Gives back what newer packages have dropped, to programs that were written before.
 
 Python imports a module of this name by itself where it finds one on its path, and programs of imported
-competitions find this one. No package is imported for it: NumPy, pandas, SciPy and scikit-learn get their former
-names when a program imports them, and only those that they do not have.
+competitions find this one. No package is imported for it: NumPy, pandas, SciPy, scikit-learn and PyYAML get their
+former names when a program imports them, and only those that they do not have.
 """
 
 import builtins
@@ -82,7 +82,37 @@ def sklearn_metrics(module: "Any") -> None:
     module.mean_squared_error = mean_squared_error
 
 
-PATCHES = {"numpy": numpy, "pandas": pandas, "scipy": scipy, "sklearn.metrics": sklearn_metrics}
+def sklearn_externals(module: "Any") -> None:
+    """The copy of joblib with which models were saved before scikit-learn 0.23."""
+    import joblib  # type: ignore[import-untyped]
+
+    give(module, "joblib", joblib)
+    sys.modules.setdefault(module.__name__ + ".joblib", joblib)
+
+
+def yaml(module: "Any") -> None:
+    """`load` without a loader, which went with PyYAML 6."""
+    for name in ("load", "load_all"):
+        setattr(module, name, with_loader(getattr(module, name), module.FullLoader))
+
+
+def with_loader(load: "Any", usual: "Any") -> "Any":
+    """A function of PyYAML's that has a usual loader again."""
+
+    def loading(stream: "Any", Loader: "Any" = None) -> "Any":
+        return load(stream, Loader=Loader or usual)
+
+    return loading
+
+
+PATCHES = {
+    "numpy": numpy,
+    "pandas": pandas,
+    "scipy": scipy,
+    "sklearn.externals": sklearn_externals,
+    "sklearn.metrics": sklearn_metrics,
+    "yaml": yaml,
+}
 
 
 class Finder:

@@ -4,7 +4,9 @@ ELDER = """
     import collections, sys, time
     import numpy as np
     import pandas as pd
-    import scipy
+    import scipy, yaml
+    import sklearn.externals.joblib
+    from sklearn.externals import joblib
     from sklearn.metrics import mean_squared_error
 
     assert np.float(1) == 1.0 and np.int("3") == 3 and np.array([1], dtype=np.bool).all() and np.object is object
@@ -15,6 +17,7 @@ ELDER = """
     assert list(frame["a"]) == [1, 2, 3] and [name for name, _ in frame.iteritems()] == ["a"]
     assert frame.applymap(lambda value: value + 1)["a"].sum() == 9
     assert float(scipy.interp(0.5, [0, 1], [0, 2])) == 1.0
+    assert yaml.load("a: 1") == {"a": 1} and joblib.dump is sklearn.externals.joblib.dump
     error = mean_squared_error([0.0], [2.0], squared=False)
     assert np.__spec__.loader.__class__.__name__ != "Loader"
     open(sys.argv[2] + "/scores.txt", "w").write("error: %r" % float(error))
