@@ -22,6 +22,7 @@ MOST_BYTES = 2 * 2**30
 MOST_KEPT = 10  # bundles of one person that wait for something
 KEPT_FOR = dt.timedelta(days=7)  # how long a bundle waits for its owner
 LONGEST_ANSWER = 500
+SOLUTIONS = "solutions"  # the key of the answer whether the bundle's solutions run as reference entries
 
 State = BundleImport.State
 WAITS = "Waits to be read."
@@ -50,7 +51,7 @@ def receive(user: User, file: "File[bytes]", *, filename: str) -> BundleImport:
         mend = "Remove one that is not needed."
         raise Refused(f"{MOST_KEPT} of your bundles are kept already.", status=429, mend=mend)
     made = BundleImport(owner=user, filename=kept_name(filename), size=size, sentence=WAITS)
-    made.sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    made.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     file.seek(0)
     made.file.save("bundle.zip", file, save=False)
     try:
@@ -71,6 +72,8 @@ def answer(bundle: BundleImport, answers: Mapping[str, str], *, is_wanted: bool)
     """
     require_sender(bundle.owner)
     asked = {question["key"] for question in bundle.report.get("questions", [])}
+    if bundle.report.get("solutions"):
+        asked.add(SOLUTIONS)
     kept = {key: value[:LONGEST_ANSWER] for key, value in answers.items() if key in asked}
     with transaction.atomic():
         won = (

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from django.utils.text import slugify
 
+from accounts.refusals import Refused
 from bundles.importing.keeping import Keeper, free_dataset_slug
 from bundles.importing.report import ImportReport
 from bundles.reading.contest import BundleContest, PhaseSource, TaskSource
 from competitions.models import Competition, Phase, PhaseFile, Program, Round, Task
 from competitions.protocol_check import dates_and_parent
 from datasets.models import Dataset, DatasetVersion
+from submissions.policy import usable_classes
 
 _LONGEST_NAME = 80
 
@@ -99,7 +101,7 @@ class PhaseMaker:
             accepts={"any": "both"}.get(source.accepts, source.accepts),
             daily_quota=source.daily_quota,
             total_quota=source.total_quota,
-            resource_class=slugify(contest.queue)[:40] or "default",
+            resource_class=self._class_of_workers(round_.competition),
             wall_seconds=source.wall_seconds,
             any_time=False,
             board=Phase.Board.HIDDEN if source.hides_board else Phase.Board.SHOWN,
@@ -119,6 +121,17 @@ class PhaseMaker:
                 phase.parent, phase.carry_over = None, False
         phase.save()
         return phase
+
+    def _class_of_workers(self, competition: Competition) -> str:
+        """What was answered for the bundle's queue, where the organizer may ask for such workers."""
+        default = str(Phase._meta.get_field("resource_class").default)
+        wanted = slugify(self.contest.queue)
+        if not wanted or wanted in usable_classes(self.keeper.organizer, competition):
+            return wanted or default
+        raise Refused(
+            f"There are no workers of the class {wanted} that this competition may ask for.",
+            mend=f"Name another one for the queue, or {default}.",
+        )
 
     def _tasks(
         self, source: PhaseSource, phase: Phase, competition: Competition, datasets: dict[int, Dataset]

@@ -25,7 +25,7 @@ from bundles.importing.keeping import Keeper
 from bundles.importing.report import ImportReport
 from bundles.reading.contest import BundleContest, PageSource
 from competitions import markdown, pictures
-from competitions.actions.pages import free_page_slug
+from competitions.actions.pages import LONGEST_TEXT, free_page_slug
 from competitions.actions.pictures import MOST_BYTES, MOST_PICTURES
 from competitions.models import Competition, Page, PageImage
 from competitions.pictures import Picture
@@ -35,8 +35,11 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".tif", "
 _FIELDS = {"overview": "overview", "evaluation": "evaluation", "terms": "rules"}
 _ASSET = re.compile(r"bundle:([\w./~%-]+)")
 _DATA = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,([A-Za-z0-9+/=]+)")
-_HEAD = re.compile(r"(?is)<head\b.*?</head\s*>|<!doctype[^>]*>")
-_COMMENT = re.compile(r"(?s)<!--.*?-->")
+# What is cut out of a page: from the first to the next second. As one pattern they would look for the second from
+# every first one again, where there is none.
+_HEAD = (re.compile(r"(?i)<head\b"), re.compile(r"(?i)</head\s*>"))
+_DOCTYPE = (re.compile(r"(?i)<!doctype"), re.compile(r">"))
+_COMMENT = (re.compile(r"<!--"), re.compile(r"-->"))
 _HEADING = re.compile(r"(?i)(</?h)([1-6])\b")
 _IMG = re.compile(r"<img[^>]*>")
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
@@ -81,10 +84,14 @@ class Texts:
 
     def body(self, page: PageSource) -> str:
         """The text of a page, its pictures by their names; empty where it holds nothing but comments."""
-        if not _COMMENT.sub("", page.text).strip():
+        if not _without(page.text, _COMMENT).strip():
             return ""
         text = _DATA.sub(lambda found: self._embedded(found, page.title), page.text)
         text = _ASSET.sub(lambda found: self._asset(found[1], page), text)
+        if len(text) > LONGEST_TEXT:
+            what = f"The page {page.title} has {len(text):,} letters"
+            self.report.warn(PLACE, f"{what}; only the first {LONGEST_TEXT:,} were taken.", "Divide it.")
+            text = text[:LONGEST_TEXT]
         return block(text) if page.is_html else text
 
     def _asset(self, name: str, page: PageSource) -> str:
@@ -97,8 +104,12 @@ class Texts:
 
     def _file(self, path: Path, shown: str, page: PageSource) -> str:
         """The name of the picture that a file is; empty for any other file, with a warning."""
+        what = f"The page {page.title} shows {shown}"
+        if path.suffix.lower() in _PICTURES and path.stat().st_size > pictures.LARGEST_FILE:
+            self.report.warn(PLACE, f"{what}, which is too large; it was left out.")
+            return ""
         if path.suffix.lower() in _PICTURES:
-            return self._kept(path.read_bytes(), shown, f"The page {page.title} shows {shown}")
+            return self._kept(path.read_bytes(), shown, what)
         self.report.warn(
             PLACE,
             f"The page {page.title} leads to {shown}, which is no picture; the link leads nowhere here.",
@@ -177,7 +188,7 @@ class Texts:
 
 def block(text: str) -> str:
     """A page of HTML as one block inside Markdown: clean, its headings below the page's own, no empty line."""
-    text = _HEAD.sub("", text)
+    text = _without(_without(text, _HEAD), _DOCTYPE)
     if re.search(r"(?i)<h1\b", text):
         text = _HEADING.sub(lambda found: f"{found[1]}{min(6, int(found[2]) + 1)}", text)
     clean = nh3.clean(
@@ -191,6 +202,16 @@ def block(text: str) -> str:
     # CommonMark ends a block of HTML at an empty line.
     lines = [line.rstrip() or "&#8203;" if in_pre else line.strip() for line, in_pre in _with_pre(clean)]
     return "<div>\n" + "\n".join(line for line in lines if line) + "\n</div>"
+
+
+def _without(text: str, ends: tuple[re.Pattern[str], re.Pattern[str]]) -> str:
+    """The text without what stands between these two, and without them; one that never ends stays."""
+    first, second = ends
+    kept, at = [], 0
+    while (begin := first.search(text, at)) and (end := second.search(text, begin.end())):
+        kept.append(text[at : begin.start()])
+        at = end.end()
+    return "".join([*kept, text[at:]])
 
 
 def _with_pre(text: str) -> Iterator[tuple[str, bool]]:

@@ -14,7 +14,7 @@ from bundles.reading.files import BundleFiles
 LARGEST_PAGE = 8 << 20
 _HTML_SUFFIXES = (".html", ".htm")
 _MARKDOWN_LINK = re.compile(r"(\]\(\s*<?)([^)\s>]+)")
-_MARKDOWN_REFERENCE = re.compile(r"(?m)(^\s{0,3}\[[^\]]+\]:\s*<?)([^\s>]+)")
+_MARKDOWN_REFERENCE = re.compile(r"(?m)(^ {0,3}\[[^\]\n]{1,999}\]:[ \t]*<?)([^\s>]+)")
 _ATTRIBUTE = re.compile(r"""(?i)((?:\s|["'])(?:src|href|poster|data)\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^"'\s>]+))""")
 _BASE = re.compile(r"\{\{\s*ASSET_BASE_URL\s*\}\}/?")
 _ROLES = {

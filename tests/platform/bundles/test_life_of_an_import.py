@@ -103,3 +103,15 @@ def test_a_file_that_nobody_came_back_to_is_removed(tmp_path, alice):
 def test_who_may_not_make_competitions_sends_none(tmp_path):
     with pytest.raises(Refused, match="may not make competitions"):
         sent(packed(tmp_path), factories.user("bob"))
+
+
+def test_the_wish_to_run_solutions_is_kept_where_there_are_some(tmp_path, alice):
+    bundle = read(sent(packed(tmp_path), alice))
+    receiving.answer(bundle, {"solutions": "yes"}, is_wanted=False)
+    bundle = read(bundle)
+    assert "solutions" not in bundle.answers
+    BundleImport.objects.filter(pk=bundle.pk).update(report={**bundle.report, "solutions": 1})
+    bundle.refresh_from_db()
+    receiving.answer(bundle, {"solutions": "yes"}, is_wanted=True)
+    bundle.refresh_from_db()
+    assert bundle.answers["solutions"] == "yes"

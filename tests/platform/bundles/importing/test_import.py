@@ -1,11 +1,14 @@
 """A bundle becomes a competition, whole or not at all."""
 
+import time
 import zipfile
 
 import pytest
 
 from bundles.importing import import_bundle
+from competitions import pictures
 from competitions.actions.clone import Clone
+from competitions.actions.pages import LONGEST_TEXT
 from competitions.actions.publishing import Publish
 from competitions.models import Competition, Organizer, Phase, PhaseFile, Task
 from competitions.models.programs import program_storage
@@ -158,3 +161,31 @@ def test_a_clone_has_programs_and_boards_of_its_own(tmp_path, alice):
     assert task.scoring_program.competition == action.made
     assert [column.key for column in action.made.column_boards.get().columns.all()] == ["accuracy"]
     assert action.made.logo.competition == action.made
+
+
+def test_a_bundle_reaches_no_workers_that_its_organizer_may_not_ask_for(tmp_path, alice):
+    """The name of a queue is a foreign id like any other."""
+    path = packed(tmp_path, yaml=YAML + "queue: 0d1c7f7e-61e4-4a43-9f3b-111111111111\n")
+    key = "queue:0d1c7f7e-61e4-4a43-9f3b-111111111111"
+    refused = import_bundle(path, organizer=alice, answers={key: "secret-gpus"})
+    assert "secret-gpus" in refused.errors[0].message
+    assert not Competition.objects.exists()
+    assert import_bundle(path, organizer=alice, answers={key: "default"}).ok
+
+
+@pytest.mark.parametrize("unit", ["<head ", "<!--", "<!doctype ", "[\n", "[a]("])
+@pytest.mark.parametrize("name", ["flowers.html", "overview.md"])
+def test_no_page_holds_up_the_site(tmp_path, alice, unit, name):
+    begin = time.process_time()
+    report = import_bundle(packed(tmp_path, **{name: unit * (2**20 // len(unit))}), organizer=alice)
+    assert report.ok
+    assert time.process_time() - begin < 10
+    longest = max(len(page.body) for page in Competition.objects.get().pages.all())
+    assert longest < 2 * LONGEST_TEXT
+
+
+def test_a_picture_of_a_page_that_is_too_large_is_not_even_read(tmp_path, alice, monkeypatch):
+    monkeypatch.setattr(pictures, "LARGEST_FILE", 10)
+    monkeypatch.setattr(pictures, "encoded", None)
+    report = import_bundle(packed(tmp_path), organizer=alice)
+    assert any("too large" in warning.message for warning in report.warnings)
