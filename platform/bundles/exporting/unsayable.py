@@ -41,7 +41,7 @@ def _of_contest(contest: Competition, phases: Sequence[Phase]) -> Iterator[str]:
     if any(phase.prizes.exists() for phase in phases):
         yield "Prizes of places; the reward is one line."
     texts = [contest.overview, contest.evaluation, contest.rules, *contest.pages.values_list("body", flat=True)]
-    names = contest.images.exclude(pk=contest.logo_id).values_list("name", flat=True)
+    names = [image.name for image in contest.images.all() if image.pk != contest.logo_id]
     if any(name not in "\n".join(texts) for name in names):
         yield "Pictures that no page shows."
 

@@ -197,7 +197,7 @@ class Writer:
             return {}
         by_pk = {task.pk: indexes[_same(task)] for task in tasks}
         entries = Submission.objects.filter(phase__in=phases, entrant__is_baseline=True, origin=None)
-        said = []
+        said: list[dict[str, Any]] = []
         for entry in entries.filter(fanned_from=None).select_related("entrant").order_by("pk"):
             ran = sorted({by_pk[pk] for pk in entry.runs.values_list("task", flat=True) if pk in by_pk})
             if entry.archive and ran:
@@ -206,7 +206,7 @@ class Writer:
         return {"solutions": said} if said else {}
 
     def _pages(self) -> list[dict[str, str]]:
-        said = []
+        said: list[dict[str, str]] = []
         added = list(self.contest.pages.all())
         roles = {role_of(page.title) for page in added}
         for role, text in (("overview", self.contest.overview), ("evaluation", self.contest.evaluation)):
