@@ -176,12 +176,25 @@ def test_a_dataset_of_somebody_else_cannot_be_named(imported: Import, tmp_path: 
     assert kept(storages["solutions"]) == before
 
 
+def test_whoever_may_use_a_dataset_does_not_get_its_labels_by_a_program_of_their_own(
+    imported: Import, olga: User, tmp_path: Path
+) -> None:
+    bob = factories.user("bob")
+    import_bundle(packing.bundle(packing.TRAITS / "series", tmp_path / "bob.zip"), organizer=bob)
+    theirs = Dataset.objects.filter(owner=bob).first()
+    assert theirs is not None
+    theirs.shares.create(user=olga, role="user")
+    report = imported("foreign_ids", answers={"file:0a0a0a0a-1111-2222-3333-444455556666": f"dataset:{theirs.pk}"})
+    assert "its owner's alone" in report.errors[0].message
+    assert not Dataset.objects.filter(owner=olga).exists()
+
+
 @pytest.mark.parametrize("name", [name for name in ALL if name not in OF_CODALAB])
 def test_an_export_is_imported_to_the_same_competition(
     imported: Import, olga: User, tmp_path: Path, name: str
 ) -> None:
     first = made(imported(name))
-    assert set(write_bundle(first, tmp_path / "exported.zip")) <= SAYINGS.get(name, set())
+    assert set(write_bundle(first, tmp_path / "exported.zip", with_solutions=True)) <= SAYINGS.get(name, set())
     again = import_bundle(tmp_path / "exported.zip", organizer=olga)
     assert told(made(again)) == told(first)
 
@@ -191,7 +204,7 @@ def test_what_an_export_cannot_say_of_codalab_is_listed(
     imported: Import, olga: User, tmp_path: Path, name: str
 ) -> None:
     first = made(imported(name))
-    unsayable = " ".join(write_bundle(first, tmp_path / "exported.zip"))
+    unsayable = " ".join(write_bundle(first, tmp_path / "exported.zip", with_solutions=True))
     again = made(import_bundle(tmp_path / "exported.zip", organizer=olga))
     for part in CANNOT_BE_SAID[name]:
         assert part in unsayable

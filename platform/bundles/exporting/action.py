@@ -15,8 +15,15 @@ from bundles.models import BundleExport
 from competitions import policy
 from competitions.actions.base import Preview
 from competitions.actions.queue import OfCompetition
+from competitions.models import Competition
 
 WAITS = "Waits to be written."
+
+
+def exported(contest: Competition, *, with_solutions: bool) -> str:
+    """The sentence of the audit log."""
+    labels = "with its labels" if with_solutions else "without its labels"
+    return f"{contest.title} was exported as a bundle, {labels}."
 
 
 @dataclass
@@ -29,7 +36,7 @@ class ExportBundle(OfCompetition):
     name: ClassVar[str] = "export_bundle"
 
     def permit(self) -> None:
-        """Owners alone: the bundle holds the labels."""
+        """Owners alone: the bundle holds the programs, and the labels where they are asked for."""
         if self.by is not None and not policy.owns(self.by, self.contest):
             raise Refused(f"Only owners of {self.contest.title} may do this.", status=403)
 
@@ -43,8 +50,8 @@ class ExportBundle(OfCompetition):
 
     def preview(self, now: dt.datetime) -> Preview:
         """What is in it."""
-        entries = " The archives of its reference entries are in it, too." if self.with_solutions else ""
-        return Preview([f"The bundle holds everything that such a bundle can say, the labels too.{entries}"])
+        what = "with the labels and the reference entries" if self.with_solutions else "without the labels"
+        return Preview([f"The bundle holds everything that such a bundle can say, {what}."])
 
     def change(self, now: dt.datetime) -> str:
         """Ask for it."""
@@ -56,8 +63,8 @@ class ExportBundle(OfCompetition):
             deadline=timezone.now() + bell.REPEAT,
         )
         transaction.on_commit(partial(bell.ring, bell.WRITE, self.export.pk), robust=True)
-        return f"{self.contest.title} was exported as a bundle, with its labels."
+        return exported(self.contest, with_solutions=self.with_solutions)
 
     def details(self) -> dict[str, Any]:
-        """Whether reference entries are in it."""
+        """Whether labels and reference entries are in it."""
         return {"with_solutions": self.with_solutions}

@@ -30,8 +30,8 @@ _KINDS = {Question.Kind.YES_NO: "checkbox", Question.Kind.CHOICE: "select"}
 def write_bundle(contest: Competition, path: Path, *, with_solutions: bool = False) -> list[str]:
     """Write a competition as a bundle of version 2; returns what it does not say, a sentence each.
 
-    With solutions the archives of its reference entries are in it. Reference data always are: whoever has the
-    bundle has the labels. Raises Refused for a competition that no bundle can say.
+    With solutions the reference data are in it, and the archives of its reference entries: whoever has the bundle
+    has the labels. Raises Refused for a competition that no bundle can say.
     """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
         writer = Writer(contest, target, with_solutions)
@@ -75,6 +75,8 @@ class Writer:
         questions = list(self.contest.questions.all())
         indexes = self._indexes(tasks)
         self.unsayable = [f"The phase {one.title}, which has no tasks." for one in every if one not in phases]
+        if not self.with_solutions and any(one.dataset.current and one.dataset.current.reference for one in tasks):
+            self.unsayable.append("The reference data, which are the labels: they go along with the solutions.")
         self.unsayable += unsayable(self.contest, phases, tasks, boards, questions)
         said = {
             "version": 2,
@@ -135,7 +137,7 @@ class Writer:
         said = {}
         if version.public_zip:
             said["input_data"] = self._file(f"input_data_{index}.zip", version.public_zip)
-        if version.reference:
+        if version.reference and self.with_solutions:
             said["reference_data"] = self._file(f"reference_data_{index}.zip", version.reference)
         return said
 

@@ -20,6 +20,7 @@ from bundles.importing.images import ImageMap
 from bundles.reading.contest import FileSource, ProgramSource, TaskSource
 from competitions import policy
 from competitions.models import Organizer, PhaseFile, Program
+from datasets import policy as dataset_policy
 from datasets.models import Dataset, DatasetVersion
 
 
@@ -103,6 +104,12 @@ class Keeper:
         if found is None or not getattr(found, name):
             what = "input data" if name == "public_zip" else "reference data"
             raise Refused(f"The dataset chosen for {source.name} has no {what}.", mend="Choose another.")
+        if name == "reference" and not dataset_policy.owns(self.organizer, found.dataset):
+            # The scoring program is the organizer's own, and can print whatever it is given.
+            raise Refused(
+                f"The labels of {found.dataset} are its owner's alone.",
+                mend=f"Put those for {source.name} into the bundle, or choose a dataset of your own.",
+            )
         self.copy(getattr(made, name), getattr(found, name))
         setattr(made, sha256, getattr(found, sha256))
         setattr(made, size, getattr(found, size))

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from accounts.refusals import Refused
 from bundles.exporting import write_bundle
+from bundles.exporting.action import exported
 from competitions import clock
 from competitions.actions.base import record
 from operations.commands import OK, PodiumCommand
@@ -16,14 +17,16 @@ from operations.management.commands.submit import competition_named
 class Command(PodiumCommand):
     """Export a competition as a bundle."""
 
-    help = "Write a competition as a bundle of version 2. It holds the labels: keep it as you keep them."
+    help = "Write a competition as a bundle of version 2. With solutions it holds the labels: keep it like them."
 
     def options(self, parser: CommandParser) -> None:
         """Add the options."""
         parser.add_argument("competition", metavar="SLUG")
         parser.add_argument("path", type=Path, metavar="ZIP", help="the file to write")
         parser.add_argument(
-            "--with-solutions", action="store_true", help="with the archives of the reference entries"
+            "--with-solutions",
+            action="store_true",
+            help="with the labels, and the archives of the reference entries",
         )
 
     def act(self, **options: Any) -> tuple[dict[str, Any], int]:
@@ -39,7 +42,7 @@ class Command(PodiumCommand):
         except Refused:
             path.unlink()
             raise
-        text = f"{contest.title} was exported as a bundle, with its labels."
+        text = exported(contest, with_solutions=options["with_solutions"])
         record(contest, by=None, action="export_bundle", text=text, at=clock.now(contest))
         return {"ok": True, "path": str(path), "bytes": path.stat().st_size, "unsayable": unsayable}, OK
 

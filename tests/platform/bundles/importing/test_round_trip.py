@@ -148,7 +148,7 @@ def test_an_export_is_imported_to_the_same_competition(tmp_path):
     first = import_bundle(packed(tmp_path, yaml=RICH, **MORE), organizer=alice)
     assert first.ok, first.errors
     exported = tmp_path / "exported.zip"
-    unsayable = write_bundle(first.competition, exported)
+    unsayable = write_bundle(first.competition, exported, with_solutions=True)
     assert unsayable == []
     again = import_bundle(exported, organizer=alice)
     assert again.ok, again.errors
@@ -180,12 +180,16 @@ def test_a_picture_of_a_page_keeps_its_name(tmp_path):
     assert "![A flower](flower.png)" in first.competition.overview
 
 
-def test_reference_entries_go_along_when_asked_for(tmp_path):
+def test_reference_entries_and_labels_go_along_when_asked_for(tmp_path):
     alice = factories.user("alice")
     solution = "solutions:\n- {index: 0, name: A guess, path: solution, tasks: [0]}\n"
     path = packed(tmp_path, yaml=YAML + solution, **{"solution/guess.txt": "1\n"})
     first = import_bundle(path, organizer=alice, with_solutions=True).competition
-    write_bundle(first, tmp_path / "without.zip")
+    unsayable = write_bundle(first, tmp_path / "without.zip")
+    assert any("the labels" in sentence for sentence in unsayable)
+    without = zipfile.ZipFile(tmp_path / "without.zip")
+    assert not any("reference" in name for name in without.namelist())
+    assert import_bundle(tmp_path / "without.zip", organizer=alice).ok
     assert "solutions" not in zipfile.ZipFile(tmp_path / "without.zip").read("competition.yaml").decode()
     write_bundle(first, tmp_path / "with.zip", with_solutions=True)
     again = import_bundle(tmp_path / "with.zip", organizer=alice, with_solutions=True).competition
