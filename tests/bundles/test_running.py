@@ -89,7 +89,7 @@ def phases(competition: Competition) -> list[Phase]:
 def scores(phase: Phase) -> dict[str, dict[str, float]]:
     """The scores of a phase by task and column; every run has finished."""
     runs = Run.objects.filter(submission__phase=phase)
-    assert {run.state for run in runs} == {RunState.FINISHED}, [run.sentence for run in runs]
+    assert {run.state for run in runs} == {RunState.FINISHED}, [run.program_report for run in runs]
     return {run.dataset_name: {one.key: one.value for one in run.column_scores.all()} for run in runs}
 
 
@@ -213,3 +213,10 @@ def test_only_declared_columns_are_kept(published: Published, send: Send) -> Non
     run = send(phase, scores_json='{"accuracy": 0.5, "speed": 1}').runs.get()
     assert scores(phase) == {"Scores": {"accuracy": 0.5}}
     assert any("speed" in note for note in run.program_report["scoring_notes"])
+
+
+def test_a_scoring_program_finds_what_it_was_promised(published: Published, send: Send) -> None:
+    phase = phases(published("manners"))[0]
+    send(phase, colorsys_py="raise SystemExit('code of the participant')")
+    found = scores(phase)["Looking around"]
+    assert found == dict.fromkeys(found, 1) and len(found) == 7
