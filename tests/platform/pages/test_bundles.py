@@ -94,6 +94,13 @@ def test_the_front_page_says_that_labels_are_readable(tmp_path, browser, alice):
     assert "can read the labels" in browser.get(front).content.decode()
 
 
+def test_the_front_page_shows_the_logo_of_the_bundle(tmp_path, browser, alice):
+    contest = import_bundle(packed(tmp_path), organizer=alice).competition
+    logo = reverse("picture", args=[contest.slug, contest.logo.name])
+    assert logo in browser.get(reverse("competition", args=[contest.slug])).content.decode()
+    assert browser.get(logo).status_code == 200
+
+
 def test_every_page_of_an_imported_competition_opens(tmp_path, browser, alice):
     contest = import_bundle(packed(tmp_path), organizer=alice).competition
     names = ("competition", "phases", "datasets", "evaluation", "rules", "leaderboard", "manage", "manage_phases")
