@@ -47,8 +47,9 @@ def boards_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: 
 def submission_deleted(instance: Submission, **kwargs: Any) -> None:
     """Its entrant has another entry now, or none; the boards of a competition that is being deleted can wait."""
     phase = Phase.objects.filter(pk=instance.phase_id, round__competition__deletion=None).first()
-    if phase is not None and not columns.is_programmed(phase):
-        board.refresh_now(phase, entrants=[instance.entrant_id])
+    if phase is not None:
+        kept = columns if columns.is_programmed(phase) else board
+        kept.refresh_now(phase, entrants=[instance.entrant_id])
 
 
 @receiver(post_save, sender=Phase)

@@ -14,7 +14,6 @@ from competitions.signals import merged, places_changed, shifted
 from leaderboards.columns import keeping
 from leaderboards.entries import name_key
 from leaderboards.models import ColumnPicture, ColumnRow
-from submissions.models import Submission
 
 # Fields of a phase on which rows depend.
 CHANGES_ROWS = frozenset({"board", "hidden_columns", "ranks_baselines", "tie_rule"})
@@ -25,14 +24,6 @@ def rows_are_shifted(competition: Competition, delta: dt.timedelta, **kwargs: An
     """The competition's clock was moved: its boards came about earlier, too."""
     moved(ColumnRow, "phase__round__competition", competition, "received_at", "updated_at").move(delta)
     moved(ColumnPicture, "phase__round__competition", competition, "made_at").move(delta)
-
-
-@receiver(post_delete, sender=Submission)
-def submission_deleted(instance: Submission, **kwargs: Any) -> None:
-    """Its entrant may have another entry now; the boards of a competition that is being deleted can wait."""
-    phase = Phase.objects.filter(pk=instance.phase_id, round__competition__deletion=None).first()
-    if phase is not None and keeping.is_programmed(phase):
-        keeping.refresh_now(phase, entrants=[instance.entrant_id])
 
 
 @receiver(post_save, sender=Phase)
