@@ -79,6 +79,8 @@ def run_together(
                     running[future].was_dropped = True
                     running[future].stop()
             told.tell()
+    if shared is not None and not shared.is_sized:
+        jobs[0].sandbox.give_back(shared.path, jobs[0].spec)
     for future in running:
         future.result()
     if overfilled:

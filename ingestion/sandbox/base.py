@@ -422,6 +422,13 @@ class Sandbox(ABC):
         """Those of these images that are here; none where a sandbox has no images. Raises SandboxError."""
         return ()
 
+    def give_back(self, folder: Path, spec: SandboxSpec) -> None:
+        """Let this user read and remove what programs wrote into a plain folder that they shared.
+
+        Nothing to do where they were this user. Raises SandboxError.
+        """
+        return None
+
     def clean_stale(self, owner: str | None = None) -> list[str]:
         """Remove what a killed worker left behind; returns one sentence for each thing removed."""
         removed = []

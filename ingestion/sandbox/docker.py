@@ -42,6 +42,19 @@ _OWNED = "uid=65534,gid=65534"
 OPEN_FILES = 4096
 MESSAGE_BYTES = 819_200  # of POSIX message queues, a store outside of every tmpfs
 GRACE_WITHOUT_WORKER = 5.0  # seconds after its deadline at which a container ends by itself
+# What a program may have closed to others, from the top down; no link is followed.
+_OPEN_ALL = """
+import os, stat, sys
+waiting = [sys.argv[1]]
+while waiting:
+    for entry in list(os.scandir(waiting.pop())):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+            os.chmod(entry.path, mode | 0o777 if stat.S_ISDIR(mode) else mode | 0o666)
+        if stat.S_ISDIR(mode):
+            waiting.append(entry.path)
+"""
+_OPEN_ALL_SECONDS = 60
 TIME_IS_OVER = 124  # exit code of program/init.py when it ended a container
 _KILLED_INSIDE = 222  # that of program/init.py when the program ended with 137
 _KILLED = 128 + 9  # exit code after SIGKILL: of the container's first process, which nobody inside can kill
@@ -179,6 +192,37 @@ class DockerSandbox(Sandbox):
                 temporary_full=program.temporary_was_full(),
                 processes_full=watched.processes_full,
             )
+
+    def give_back(self, folder: Path, spec: SandboxSpec) -> None:
+        """As the containers' user, open everything in the folder to everybody. Root needs no such help."""
+        import docker.errors
+        import requests
+        from docker.types import Mount
+
+        if os.geteuid() == 0:
+            return
+        options = {
+            "image": self._image(spec),
+            "entrypoint": ["python3", "-I", "-S", "-c", _OPEN_ALL, "/shared"],
+            "command": [],
+            "user": USER,
+            "network_mode": "none",
+            "read_only": True,
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges"],
+            "mem_limit": "64m",
+            "pids_limit": 8,
+            "mounts": [Mount("/shared", str(folder), type="bind", propagation="rprivate")],
+            "labels": labels(spec),
+        }
+        try:
+            with self._container(options) as container:
+                container.start()
+                container.wait(timeout=_OPEN_ALL_SECONDS)
+        except (docker.errors.DockerException, requests.RequestException) as error:
+            raise SandboxError(
+                f"a shared folder could not be opened: {' '.join(str(error).split())[:400]}"
+            ) from error
 
     @contextlib.contextmanager
     def _container(self, options: dict[str, Any]) -> Iterator[Any]:
