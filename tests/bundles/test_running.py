@@ -125,7 +125,7 @@ def test_submissions_come_over_and_are_scored_again(published: Published, send: 
     assert len(on_boards(second)) == 1
 
 
-def test_organizers_try_a_bundle_whose_dates_are_over_and_others_do_not(
+def test_organizers_try_a_bundle_whatever_its_dates_and_quotas_and_others_do_not(
     tmp_path: Path, send: Send, alice: User, clock
 ) -> None:
     clock.set(dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
@@ -133,9 +133,10 @@ def test_organizers_try_a_bundle_whose_dates_are_over_and_others_do_not(
     path = packing.bundle(packing.TRAITS / "series", tmp_path / "series.zip")
     competition = import_bundle(path, organizer=olga).competition
     assert competition is not None and competition.state == Competition.State.DRAFT
-    first = phases(competition)[0]
-    send(first, by=olga, answer_txt="a b c d")
-    assert scores(first)["North"] == {"accuracy": 1}
+    first, second = phases(competition)
+    for phase in (first, second):
+        send(phase, by=olga, answer_txt="a b c d")
+        assert scores(phase)["North"] == {"accuracy": 1}
     Publish(None, competition).execute()
     Competition.objects.filter(pk=competition.pk).update(registration=Competition.Registration.OPEN)
     competition.refresh_from_db()
