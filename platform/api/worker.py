@@ -187,6 +187,8 @@ def claim(request: HttpRequest, run_id: int) -> Any:
         raise HttpError(409, f"This worker {why_not}.")
     if worker.pk in dispatch.resting(timezone.now()):
         raise HttpError(409, "This worker has just failed; it may try again in a while.")
+    is_programmed = run.task.scoring_program_id is not None
+    image = images.for_programs(worker, run.image) if is_programmed else run.image
     secret = secrets.token_urlsafe(24)
     now = timezone.now()
     with transaction.atomic():
@@ -202,7 +204,7 @@ def claim(request: HttpRequest, run_id: int) -> Any:
             attempt_number=number,
             deadline=now + settings.LEASE,
             sentence=f"Is being prepared by {worker.name}.",
-            built_image=images.pinned(worker, run.image),
+            built_image=images.pinned(worker, image),
         )
         if not won:
             raise HttpError(409, "Another worker was faster.")

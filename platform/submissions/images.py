@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from competitions import images as allowed
 from competitions.models import Phase
-from ingestion.image_names import how_to_get
+from ingestion.image_names import BUNDLES_IMAGE, how_to_get
 from submissions.models import BuiltImage, Worker
 from submissions.models.worker import living_workers
 
@@ -66,6 +66,14 @@ def missing_for(phases: Sequence[Phase]) -> list[tuple[Phase, str]]:
     workers = living_workers() if phases else []
     told = [(phase, why_nobody(workers, phase.image, for_model=False)) for phase in phases]
     return [(phase, sentence) for phase, sentence in told if sentence and workers]
+
+
+def for_programs(worker: Worker, image: str) -> str:
+    """The image of a programmed run at a worker: where it names none, the one for bundles, if it is there."""
+    found = announced(worker, BUNDLES_IMAGE)
+    if image or found is None or found["problem"] or not allowed.is_allowed(BUNDLES_IMAGE):
+        return image
+    return BUNDLES_IMAGE
 
 
 def pinned(worker: Worker, image: str) -> BuiltImage | None:

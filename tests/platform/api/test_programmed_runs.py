@@ -62,6 +62,25 @@ def test_a_claim_gives_the_ingestion_program_and_its_data_but_nothing_that_score
         assert secret not in str(claimed)
 
 
+@pytest.mark.parametrize(
+    ("named", "had", "used"),
+    [
+        ("", ["podium-sandbox:latest", "podium-bundles:latest"], "podium-bundles:latest"),
+        ("", ["podium-sandbox:latest"], "podium-sandbox:latest"),
+        ("podium-sandbox:latest", ["podium-sandbox:latest", "podium-bundles:latest"], "podium-sandbox:latest"),
+    ],
+)
+def test_programs_run_in_the_image_that_is_there_for_them(client, tmp_path, named, had, used):
+    digests = {name: f"sha256:{number:064d}" for number, name in enumerate(had)}
+    images = [
+        {"name": name, "id": digest, "packages": [], "problem": "", "runs_models": True}
+        for name, digest in digests.items()
+    ]
+    _, token = make.worker("two", images=images, default_image="podium-sandbox:latest")
+    claimed, _ = Caller(client, token).claim(sent(tmp_path, image=named))
+    assert claimed["image"] == digests[used]
+
+
 def test_a_link_opens_no_scoring_program(caller, tmp_path):
     from api import transfer
 
