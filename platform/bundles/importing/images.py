@@ -38,7 +38,7 @@ def answer_key(image: str) -> str:
 def remembered(organizer: User) -> dict[str, str]:
     """What the organizer answered about images in earlier imports, the latest answer to each."""
     found: dict[str, str] = {}
-    earlier = BundleImport.objects.filter(owner=organizer, competition__isnull=False).order_by("created_at", "pk")
+    earlier = BundleImport.objects.filter(owner=organizer).order_by("created_at", "pk")
     for answers in earlier.values_list("answers", flat=True):
         found |= {key: value for key, value in answers.items() if key.startswith("image:")}
     return found

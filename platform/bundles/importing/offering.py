@@ -8,18 +8,32 @@ from accounts.models import User
 from bundles.importing.keeping import usable_data, usable_programs
 from bundles.importing.report import ImportReport
 from bundles.reading.report import Choice
+from competitions.models import Phase
+from submissions.models import Worker
 
 MOST_OFFERED = 200
 
 
 def offer_choices(report: ImportReport, organizer: User) -> None:
-    """Add the organizer's own datasets and programs to the questions that want one; leaving it out comes first."""
+    """Add what the organizer may choose to the questions about files, programs and queues."""
     for place, question in enumerate(report.questions):
-        if question.kind not in ("file", "program"):
+        if question.kind in ("file", "program"):
+            found = _programs(organizer) if question.kind == "program" else _data(organizer)
+            choices = (Choice("", "leave it out"), *question.choices, *found)
+        elif question.kind == "queue":
+            choices = (Choice("", "the default one"), *_classes())
+        else:
             continue
-        found = _programs(organizer) if question.kind == "program" else _data(organizer)
-        choices = (Choice("", "leave it out"), *question.choices, *found)
         report.questions[place] = dataclasses.replace(question, choices=choices)
+
+
+def _classes() -> tuple[Choice, ...]:
+    """The classes of workers that a new competition may ask for."""
+    workers = Worker.objects.filter(revoked_at=None, competitions=None)
+    found = set(workers.values_list("resource_class", flat=True)) - {
+        str(Phase._meta.get_field("resource_class").default)
+    }
+    return tuple(Choice(name, name) for name in sorted(found))
 
 
 def _programs(organizer: User) -> tuple[Choice, ...]:

@@ -189,3 +189,13 @@ def test_a_picture_of_a_page_that_is_too_large_is_not_even_read(tmp_path, alice,
     monkeypatch.setattr(pictures, "encoded", None)
     report = import_bundle(packed(tmp_path), organizer=alice)
     assert any("too large" in warning.message for warning in report.warnings)
+
+
+def test_a_queue_of_another_server_is_asked_for_among_the_classes_of_workers(tmp_path, alice):
+    factories.worker("fast", resource_class="gpu")
+    path = packed(tmp_path, yaml=YAML + "queue: 4dfcd1a2-1111-2222-3333-444455556666\n")
+    report = import_bundle(path, organizer=alice, dry_run=True)
+    (question,) = report.questions
+    assert [choice.value for choice in question.choices] == ["", "gpu"]
+    made = import_bundle(path, organizer=alice, answers={question.key: "gpu"}).competition
+    assert made.phases().get().resource_class == "gpu"
