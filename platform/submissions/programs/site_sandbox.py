@@ -11,6 +11,8 @@ from ingestion.sandbox import NoSandbox, Sandbox, choose_sandbox
 
 log = logging.getLogger(__name__)
 
+AT_ONCE = 2  # programs that the site runs side by side, as many as its worker for them has threads
+
 
 def owner() -> str:
     """Whose sandboxes these are, so that what a killed process left is found again: this installation's."""
@@ -32,8 +34,11 @@ def site_sandbox() -> Sandbox:
 
 
 def filled(budget: Budget) -> Budget:
-    """The budget of a run as this machine can give it: no more than its cores and memory."""
+    """The budget of a run as this machine can give it: no more than its cores and memory.
+
+    A run that asks for no amount of memory gets its part of what the site's scorers share.
+    """
     capacity = Capacity.of_this_machine().for_a_run()
     cores = min(budget.cores or capacity.cores, capacity.cores)
-    memory = min(budget.memory_bytes or capacity.memory_bytes, capacity.memory_bytes)
+    memory = min(budget.memory_bytes or capacity.memory_bytes // AT_ONCE, capacity.memory_bytes)
     return Budget.from_json({**budget.to_json(), "cores": cores, "memory_bytes": memory})

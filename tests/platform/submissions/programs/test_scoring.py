@@ -262,3 +262,44 @@ def test_no_scorer_of_this_site_runs_without_a_sandbox(monkeypatch):
     monkeypatch.setattr(site_sandbox, "choose_sandbox", UnconfinedSandbox)
     with pytest.raises(Refusal, match="in a sandbox only"):
         site_sandbox.site_sandbox.__wrapped__()
+
+
+def test_a_score_stands_until_the_new_one_comes_whatever_the_program_writes_on_the_way(programs, submission):
+    programs.scores = {"accuracy": 0.5}
+    run = scored(submission)
+    RescoreSubmission(by=submission.phase.competition.created_by, submission=submission).execute()
+    seen = []
+    programs.live = [{"accuracy": 0.0}]
+    programs.seen_live = type("", (), {"append": lambda self, _: seen.append(columns(run))})()
+    scored(submission)
+    assert seen == [{"accuracy": 0.5}]
+
+
+def test_what_cannot_be_shown_on_the_way_does_not_cost_the_run(programs, submission, monkeypatch):
+    def full(*args):
+        raise OSError("no space left")
+
+    programs.live = [{"accuracy": 0.1}]
+    monkeypatch.setattr(scoring._Scoring, "_show", full)
+    assert scored(submission).state == RunState.FINISHED
+
+
+def test_a_verdict_names_no_column_that_is_hidden_from_entrants(programs, submission):
+    board = submission.phase.competition.column_boards.get()
+    board.columns.filter(key="loss").update(is_hidden=True)
+    programs.scores = {"accuracy": 0.5, "loss": "cat, dog, cat"}
+    run = scored(submission)
+    assert (run.state, run.reason) == (RunState.FAILED, "scoring_failed")
+    assert "loss" not in run.sentence and "cat" not in run.sentence
+    assert "cat, dog, cat" in " ".join(run.program_report["scoring_notes"])
+
+
+def test_programs_that_run_side_by_side_share_the_memory_of_the_site(monkeypatch):
+    from ingestion.budget import GIB, Budget, Capacity
+    from submissions.programs import site_sandbox
+
+    monkeypatch.setattr(Capacity, "of_this_machine", lambda: Capacity(cores=4, memory_bytes=10 * GIB))
+    small = site_sandbox.filled(Budget(wall_seconds=1))
+    assert (small.cores, small.memory_bytes) == (4, 4 * GIB)
+    large = site_sandbox.filled(Budget(wall_seconds=1, cores=16, memory_bytes=64 * GIB))
+    assert (large.cores, large.memory_bytes) == (4, 8 * GIB)
