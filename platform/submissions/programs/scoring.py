@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from accounts.beats import prolonged
@@ -59,7 +59,7 @@ def score_programmed(run_id: int) -> None:
     except Exception:
         # Ours, not the participant's: the reconciler tries again when the lease is over.
         log.exception("scoring run %s failed", run.pk)
-        move(run, RunState.SCORING, RunState.SCORING, deadline=timezone.now())
+        _mine(run).update(deadline=timezone.now())
 
 
 _at_work: set[threading.Event] = set()
@@ -122,7 +122,9 @@ class _Scoring:
         result = self.steps.evaluate(predicted, self.live)
         if self._is_over(result.reason, result.sentence):
             return
-        judged = values.judge(result.scores, self.declared) if result.status == "ok" else None
+        judged = None
+        if result.status == "ok":
+            judged = values.judge(result.scores, self.declared, told=values.told_keys(phase))
         if result.status == "failed":
             self._failed(result, predicted, result.reason or "scoring_failed", self._blame(result))
         elif judged is not None and judged.problem:
@@ -133,21 +135,31 @@ class _Scoring:
     # While it runs ------------------------------------------------------------------------------------------
 
     def live(self, scores: Mapping[str, object], details: Path | None) -> None:
-        """Show scores and details that the program has written so far; problems are judged in the end."""
+        """Show scores and details that the program has written so far; problems are judged in the end.
+
+        Of a run that has its score already, that one stands until the new one comes.
+        """
+        if self.run.submission.ended_at is not None:
+            return
         judged = values.judge(scores, self.declared)
-        kept = [stored.keep(self.run, RunFile.Kind.DETAILS, details, details.name)] if details else []
         try:
-            with transaction.atomic():
-                if not _mine(self.run).select_for_update(no_key=True).exists():
-                    self.stop.set()
-                    stored.drop(kept)
-                    return
-                self._write_scores(judged.values)
-                stored.write_rows(self.run, kept)
-                signals.changed.send(sender=type(self.run.submission), submission=self.run.submission)
+            self._show(judged, details)
+        except (DatabaseError, OSError):
+            # What is shown on the way is not worth the run: in the end everything is written once more.
+            log.exception("scores of run %s could not be shown while it is scored", self.run.pk)
         finally:
             if threading.get_ident() != self.thread:
                 connection.close()
+
+    def _show(self, judged: values.Judged, details: Path | None) -> None:
+        kept = [stored.keep(self.run, RunFile.Kind.DETAILS, details, details.name)] if details else []
+        with _kept_or_dropped(kept), transaction.atomic():
+            if not _mine(self.run).select_for_update(no_key=True).exists():
+                self.stop.set()
+                raise _NotMine
+            self._write_scores(judged.values)
+            stored.write_rows(self.run, kept)
+            signals.changed.send(sender=type(self.run.submission), submission=self.run.submission)
 
     def _write_scores(self, found: Mapping[str, float]) -> None:
         self.run.column_scores.all().delete()

@@ -4,7 +4,10 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from competitions.models import Column, Competition
+from django.utils import timezone
+
+from competitions.models import Column, Competition, Phase
+from submissions import public
 
 MOST_NAMED = 5
 LONGEST_SHOWN = 40
@@ -25,17 +28,32 @@ def declared_keys(competition: Competition) -> list[str]:
     return list(dict.fromkeys(columns.order_by("board__order", "order", "pk").values_list("key", flat=True)))
 
 
-def judge(scores: Mapping[str, object], declared: Collection[str]) -> Judged:
-    """What of the scores stands. Undeclared keys are left out; a declared one has to be a finite number."""
+def told_keys(phase: Phase) -> list[str]:
+    """The keys of columns that an entrant of the phase may read about now."""
+    if not public.shows_columns(phase, sees_hidden=False, now=timezone.now()):
+        return []
+    columns = public.visible_columns(phase.competition, phase, sees_hidden=False)
+    return [column.key for column in columns]
+
+
+def judge(
+    scores: Mapping[str, object], declared: Collection[str], *, told: Collection[str] | None = None
+) -> Judged:
+    """What of the scores stands. Undeclared keys are left out; a declared one has to be a finite number.
+
+    The problem is told to entrants: it names only the columns `told` (all where that is None), and notes the rest.
+    """
+    told = declared if told is None else told
     if not scores:
         return Judged({}, problem="It wrote no scores.")
-    problems, values = [], {}
+    problems: dict[str, str] = {}
+    values: dict[str, float] = {}
     for key in declared:
         if key not in scores:
             continue
         number = as_number(scores[key])
         if number is None:
-            problems.append(f"{key} is {_shown(scores[key])}")
+            problems[key] = f"{key} is {_shown(scores[key])}"
         else:
             values[key] = number
     unknown = [key for key in scores if key not in declared]
@@ -44,8 +62,14 @@ def judge(scores: Mapping[str, object], declared: Collection[str]) -> Judged:
     if missing and len(missing) < len(declared):
         notes.append(f"It gave no score for {_named(missing)}.")
     if problems:
-        what = "; ".join(problems[:MOST_NAMED])
+        if not set(problems) <= set(told):
+            notes.append(f"No finite numbers: {'; '.join(list(problems.values())[:MOST_NAMED])}.")
+        public_ones = [text for key, text in problems.items() if key in told]
+        what = "; ".join(public_ones[:MOST_NAMED]) or "one is none"
         return Judged(values, tuple(notes), f"A score has to be a finite number: {what}.")
+    if not values and not set(declared) <= set(told):
+        notes.append(f"The columns are {_named(list(declared))}.")
+        return Judged({}, tuple(notes), "It wrote scores for none of the columns.")
     if not values:
         known = f"The columns are {_named(list(declared))}." if declared else "The competition has no columns."
         return Judged({}, tuple(notes), f"It wrote scores for {_named(unknown)} only. {known}")
