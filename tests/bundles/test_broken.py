@@ -1,5 +1,6 @@
 """Bundles that cannot be imported: every fault at once, with the place in the YAML and the mend."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -95,6 +96,28 @@ def test_a_broken_bundle_says_all_that_is_wrong_and_where(read: Read, name: str)
         assert place.startswith(expected[0]), shown
         assert message.startswith(expected[1]), shown
         assert expected[2] in mend, shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("file: overview.md", f"file: '{'<p>Overview</p>' * 30}'", "of the page Overview is missing"),
+        ("description: Send the answers, not the program.", "description: [one, two]", "must be a text"),
+        ("contact_email: ask@example.org", "contact_email: {at: home}", "must be a text"),
+    ],
+)
+def test_a_value_of_another_kind_is_an_error_at_its_line(
+    tmp_path: Path, before: str, after: str, message: str
+) -> None:
+    folder = tmp_path / "bundle"
+    shutil.copytree(packing.TRAITS / "results_only", folder)
+    yaml = folder / "competition.yaml"
+    assert before in yaml.read_text()
+    yaml.write_text(yaml.read_text().replace(before, after))
+    with read_bundle(packing.bundle(folder, tmp_path / "bundle.zip")) as report:
+        assert report.contest is None
+        assert [message in one.message for one in report.errors] == [True]
+        assert report.errors[0].place.startswith("competition.yaml, line ")
 
 
 def test_nothing_of_a_broken_bundle_stays(tmp_path: Path) -> None:

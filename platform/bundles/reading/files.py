@@ -13,6 +13,7 @@ from ingestion.budget import GIB, MIB
 
 MOST_BYTES = 20 * GIB
 MOST_ENTRIES = 200_000
+LONGEST_FILE_NAME = 255  # bytes, as file systems have it
 # Data compresses far better than code: a column of equal values, or an image of zeros.
 _RATIO = 1_000
 _NAMES = ("competition.yaml", "competition.yml")
@@ -58,6 +59,8 @@ class BundleFiles:
     def _walk(self, pieces: list[str]) -> Path | None:
         here = self.root
         for piece in pieces:
+            if len(piece.encode(errors="replace")) > LONGEST_FILE_NAME:
+                return None  # a text where a path should be
             step = here / piece
             if not step.exists():
                 near = [one for one in _listing(here) if one.name.casefold() == piece.casefold()]

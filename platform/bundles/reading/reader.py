@@ -40,6 +40,8 @@ def read_bundle(
     report = BundleReport(workspace=Path(tempfile.mkdtemp(prefix="bundle-", dir=settings.FILE_UPLOAD_TEMP_DIR)))
     try:
         report.contest = _read(path, report, answers or {}, date_order)
+        if report.errors:
+            report.contest = None  # the last keys are read after the readers looked for errors
     except BaseException:
         report.close()
         raise
