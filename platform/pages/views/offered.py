@@ -1,5 +1,6 @@
 """Files that organizers offer beside datasets: public data, starting kits, and their programs."""
 
+import re
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -13,6 +14,8 @@ from competitions import offered
 from competitions.models import PhaseFile, Program
 from pages import frame
 from pages.answers import as_stranger_file, tells_refusals
+
+_SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}")
 
 
 @login_required
@@ -41,7 +44,7 @@ def program(request: HttpRequest, slug: str, program_id: int) -> HttpResponseBas
     found = shown.competition.programs.filter(pk=program_id).first()
     if found is None or not offered.may_have_program(shown.viewer, found, shown.now):
         raise Http404("There is no such program.")
-    return _saved(found.file, f"{Program.Kind(found.kind).label}-{found.name}")
+    return _saved(found.file, f"{Program.Kind(found.kind).label}-{found.name}.zip")
 
 
 def _for_participants(shown: frame.Frame) -> Refused:
@@ -50,7 +53,10 @@ def _for_participants(shown: frame.Frame) -> Refused:
 
 
 def _saved(file: Any, name: str) -> HttpResponseBase:
-    name = f"{slugify(name.removesuffix('.zip')) or 'file'}.zip"
+    """The file to be saved under its name, in letters that no system takes for anything else."""
+    stem, _, suffix = name.rpartition(".") if "." in name else (name, "", "bin")
+    suffix = suffix.lower() if _SUFFIX.fullmatch(suffix) else "bin"
+    name = f"{slugify(stem) or 'file'}.{suffix}"
     opened = file.storage.open(str(file.name), "rb")
-    answer = FileResponse(opened, as_attachment=True, filename=name, content_type="application/zip")
-    return as_stranger_file(answer)
+    kind = "application/zip" if suffix == "zip" else "application/octet-stream"
+    return as_stranger_file(FileResponse(opened, as_attachment=True, filename=name, content_type=kind))

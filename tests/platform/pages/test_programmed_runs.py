@@ -194,3 +194,14 @@ def test_input_data_of_programs_are_offered_where_their_task_says_so(tmp_path):
     world.phase.tasks.update(shows_input=True)
     answer = browser(world.alice).get(url)
     assert b"".join(answer.streaming_content) == task.dataset.current.public_zip.read()
+
+
+def test_public_data_keep_their_kind_and_no_name_of_theirs_is_taken_for_anything_else(tmp_path):
+    world = World(tmp_path)
+    for name, shown in (("Words.CSV", "words.csv"), ('a"; x=.html\r\n', "a-x.bin"), ("noend", "noend.bin")):
+        file = PhaseFile(phase=world.phase, kind="public_data", name=name, sha256="0" * 64, size=2)
+        file.file.save("file", ContentFile(b"a,b"), save=False)
+        file.save()
+        answer = browser(world.alice).get(f"{world.contest.get_absolute_url()}files/{file.pk}/")
+        assert answer.headers["Content-Disposition"] == f'attachment; filename="{shown}"'
+        assert answer.headers["Content-Type"] == "application/octet-stream"
