@@ -62,7 +62,7 @@ class NewCompetition(forms.Form):
     )
     starts_at = LocalMoment(label="First phase opens", required=False)
     time_zone = forms.ChoiceField(
-        label="in the time zone",
+        label="Time zone",
         required=False,
         help_text="It is kept with your account, and is where your times are typed from now on.",
     )
