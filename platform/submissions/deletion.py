@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Count
 from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 
@@ -72,6 +71,7 @@ class DeleteCompetition(Action):
         rehearsals = Competition.objects.filter(rehearses=self.contest, deletion=None)
         for gone in (self.contest, *rehearsals):
             self._begin(gone)
+        revoke_workers()
         transaction.on_commit(doorbell.ring_deletion, robust=True)
         return f"{self.contest.title} was deleted."
 
@@ -86,7 +86,6 @@ class DeleteCompetition(Action):
             asked_at=timezone.now(),
             counts=counts_of(gone),
         )
-        revoke_workers_of(gone)
         # The address is free at once, and without a role nobody but the operator sees a draft.
         gone.organizers.all().delete()
         Competition.objects.filter(pk=gone.pk).update(
@@ -149,12 +148,15 @@ def what_goes(competition: Competition) -> list[str]:
     return sentences
 
 
-def revoke_workers_of(competition: Competition) -> None:
-    """Revoke workers that served this competition alone: without a scope they would serve all competitions."""
-    scoped = Worker.objects.annotate(scope=Count("competitions")).filter(scope=1, competitions=competition)
-    Worker.objects.filter(pk__in=list(scoped.values_list("pk", flat=True)), revoked_at=None).update(
-        revoked_at=timezone.now()
-    )
+def revoke_workers(also: Competition | None = None) -> None:
+    """Revoke workers that served only competitions that go: without a scope they would serve all competitions.
+
+    `also` is one that goes without an action.
+    """
+    stay = Competition.objects.filter(deletion=None).exclude(pk=also.pk if also else None)
+    scoped = Worker.objects.filter(revoked_at=None).exclude(competitions=None)
+    alone = scoped.exclude(pk__in=Worker.objects.filter(competitions__in=stay).values("pk"))
+    Worker.objects.filter(pk__in=list(alone.values_list("pk", flat=True))).update(revoked_at=timezone.now())
 
 
 def stop_all(competition: Competition) -> None:

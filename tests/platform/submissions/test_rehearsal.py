@@ -12,7 +12,7 @@ from competitions import clock as protocol_clock
 from competitions import policy
 from competitions.models import AuditEntry, Competition, Organizer, Phase, Task
 from datasets.models import Dataset
-from submissions import deletion, handover
+from submissions import deletion, dispatch, handover
 from submissions.deletion import ThrowAwayRehearsal
 from submissions.models import Handover, Submission
 from submissions.rehearsal.advance import AdvanceRehearsal, by_hand, catch_up, coming
@@ -277,6 +277,29 @@ def test_it_is_thrown_away_with_its_datasets_and_starts_again(contest):
     used = Task.objects.filter(phase__round__competition=again).values("dataset")
     assert set(Dataset.objects.filter(source=MADE)) == set(Dataset.objects.filter(pk__in=used))
     assert Submission.objects.filter(phase__round__competition=again).count() == 0
+
+
+def test_its_runs_wait_until_live_ones_have_started(contest, clock):
+    live = series(clock.now, datasets=1)
+    rehearsal = rehearse(contest)
+    next_stop(rehearsal)
+    clock.move(minutes=1)
+    late = enter(live["Tweakathon[0]"], make.user("alice"))
+    order = [item.waiting.submission_id for item in dispatch.queued()]
+    assert order[0] == late.pk
+    assert len(order) == 4
+
+
+def test_workers_that_serve_the_competition_alone_rehearse_it_and_stay(contest):
+    own, _ = make.worker("own")
+    own.competitions.set([contest])
+    rehearsal = rehearse(contest)
+    assert set(own.competitions.all()) == {contest, rehearsal}
+    ThrowAwayRehearsal(by=make.user("olga"), contest=rehearsal).execute()
+    deletion.finish_all()
+    own.refresh_from_db()
+    assert own.revoked_at is None
+    assert list(own.competitions.all()) == [contest]
 
 
 def test_nobody_can_log_in_as_a_simulated_entrant(contest, client):
