@@ -31,6 +31,7 @@ NAMES_NOTHING_HIDDEN = frozenset(
     }
 )
 CLOCK = "-"  # in the filter: what no person did
+MOST_SHOWN = 200  # characters of a detail; exports have the whole
 HEAD = ("when", "who", "action", "what", "details")
 
 
@@ -99,6 +100,12 @@ class Line:
         """The kind of action in words."""
         return in_words(self.entry.action)
 
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        """What the entry keeps beside its sentence, shortened; for whoever reads the sentence."""
+        told = self.entry.data.items() if self.text else ()
+        return [(in_words(name), _shortened(value)) for name, value in told if value not in (None, "", [], {})]
+
     def as_json(self) -> dict[str, Any]:
         """The entry as an export tells it; without what is hidden."""
         told: dict[str, Any] = {
@@ -108,6 +115,11 @@ class Line:
             "text": self.text or None,
         }
         return told | ({"data": self.entry.data} if self.text else {})
+
+
+def _shortened(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def in_words(action: str) -> str:

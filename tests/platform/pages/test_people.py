@@ -266,6 +266,17 @@ def test_who_does_not_see_what_is_hidden_reads_no_sentence_that_may_name_it(cont
         assert b"secretset" not in b"".join(rita.get(url(ending)))
 
 
+def test_details_are_shown_shortened_and_only_with_their_sentence(contest, olga, rita):
+    log(contest, before={"wall seconds": 60}, after={"wall seconds": 120}, empty=None, runs=list(range(500)))
+    (line,) = olga.get(url("manage/audit/")).context["lines"]
+    told = dict(line.details)
+    assert (told["before"], told["after"]) == ('{"wall seconds": 60}', '{"wall seconds": 120}')
+    assert "empty" not in told
+    assert told["runs"].endswith("…")
+    (line,) = rita.get(url("manage/audit/")).context["lines"]
+    assert line.details == []
+
+
 def test_the_log_is_exported_whole(contest, olga, django_assert_max_num_queries):
     log(contest, 250, text="=1+1", number=7)
     with django_assert_max_num_queries(10):
@@ -285,6 +296,7 @@ def test_the_log_is_exported_whole(contest, olga, django_assert_max_num_queries)
 def test_chosen_people_are_written_to(contest, olga):
     alice, _ = asking(contest, "alice", "bob")
     where = url("manage/announcements/new/")
+    assert "Nobody was chosen." in text(olga.post(where, {"write": "yes", "last": 9}))
     page = text(olga.post(where, {"write": "yes", "who": [alice]}))
     assert "the people you chose" in page
     said = {"to": "person", "subject": "A word", "body": "Please *answer*.", "who": [alice], "by_mail": "on"}
