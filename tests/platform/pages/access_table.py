@@ -164,7 +164,7 @@ PAGES |= {
 
 PAGES |= {
     CONTEST + "manage/submissions/": page(by(403, (ORGANIZERS, 200))),
-    CONTEST + "manage/submissions/many/": button(by(403, (EDITORS, 400))),
+    CONTEST + "manage/submissions/many/": button(by(403, (EDITORS, 404))),
     CONTEST + "manage/submissions/many/<int:work_id>/": form(by(403, (EDITORS, 404)), by(403, (EDITORS, 404))),
     CONTEST + "manage/queue/": page(by(403, (ORGANIZERS, 200))),
 }
