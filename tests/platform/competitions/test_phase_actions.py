@@ -323,6 +323,14 @@ def test_an_image_that_the_operator_does_not_allow_comes_into_no_budget(contest,
         action.execute()
 
 
+def test_an_image_that_was_taken_away_stops_no_other_edit(contest, olga):
+    Phase.objects.filter(title="Tweakathon[0]").update(image="gone:1")
+    edit(contest, "Tweakathon[0]", olga, daily_quota=3).execute()
+    assert contest["Tweakathon[0]"].daily_quota == 3
+    with pytest.raises(Refused, match="does not allow the image other:1"):
+        edit(contest, "Tweakathon[0]", olga, image="other:1").execute()
+
+
 def test_everything_of_a_phase_can_be_set_by_its_form():
     from competitions.actions.wording import LABELS
 
