@@ -128,7 +128,7 @@ def tasks_of(phases: Sequence[Phase]) -> list[Task]:
     by_id = {phase.pk: phase for phase in phases}
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     tasks = Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id")
-    found = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
+    found: list[Task] = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
     for task in found:
         task.phase = by_id[task.phase_id]
     return found
