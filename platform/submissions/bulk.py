@@ -23,7 +23,7 @@ from accounts.refusals import Refused
 from competitions import clock, policy
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition
-from submissions import again, doorbell, moderation
+from submissions import again, doorbell, moderation, signals
 from submissions.again import counted
 from submissions.models import BulkWork, Run, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -264,7 +264,8 @@ def step(work_id: int) -> bool:
             work.left_out = [*work.left_out, f"{work.user} may not change this competition any more."]
         else:
             hold(work.competition)
-            _do(work, ids)
+            with signals.together():
+                _do(work, ids)
         work.position += len(ids) if work.is_working else 0
         if work.is_working and work.position >= work.total:
             work.state, work.ended_at = BulkWork.State.DONE, timezone.now()

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from accounts.refusals import Refused
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition, Task
-from submissions import dispatch
+from submissions import dispatch, signals
 from submissions.again import counted
 from submissions.models import Run, RunState, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -120,8 +120,9 @@ class Quarantine(OfTask):
         self.task.save(update_fields=["quarantined_at", "quarantine_reason"])
         others = Run.objects.filter(submission=OuterRef("pk")).exclude(task=self.task).exclude(state__in=ENDED)
         waited = Submission.objects.filter(state=Submission.State.ACTIVE, runs__in=self._waiting())
-        for submission in waited.filter(~Exists(others)).distinct():
-            settle(submission)
+        with signals.together():
+            for submission in waited.filter(~Exists(others)).distinct():
+                settle(submission)
         transaction.on_commit(dispatch.after_commit, robust=True)
         return f"{self.what} was set aside: {self.reason.strip()}"
 

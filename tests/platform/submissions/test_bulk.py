@@ -4,6 +4,7 @@ import pytest
 
 from accounts.refusals import Refused
 from competitions.models import AuditEntry, Organizer
+from leaderboards import board
 from submissions import bulk, dispatch, doorbell
 from submissions.models import BulkWork, Run, RunState, Submission
 from submissions.transitions import settle
@@ -161,6 +162,17 @@ def test_one_that_cannot_be_changed_keeps_no_other_from_it(phase, django_capture
     begin(work, django_capture_on_commit_callbacks)
     assert states(alice, bob) == ["finished", "active"]
     assert "fault of ours" in work.left_out[0]
+
+
+def test_the_boards_follow_once_for_a_whole_piece(phase, django_capture_on_commit_callbacks, monkeypatch):
+    done = [finished(phase, name) for name in ("alice", "bob", "carol")]
+    refreshed = []
+    usual = board.refresh
+    monkeypatch.setattr(board, "refresh", lambda of, **how: (refreshed.append((of, how)), usual(of, **how)))
+    begin(prepared(phase, "disqualify", done[:2]), django_capture_on_commit_callbacks, why="One account.")
+    assert refreshed == [(phase, {"entrants": sorted(one.entrant_id for one in done[:2])})]
+    assert [row.entrant.name for row in board.live_rows(phase)] == ["carol"]
+    assert board.recomputed(phase) == board.stored(phase)
 
 
 def test_it_can_be_stopped_on_the_way(phase, django_capture_on_commit_callbacks, monkeypatch):
