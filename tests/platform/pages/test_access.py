@@ -103,6 +103,7 @@ def address(name: str, world: mid_series.World) -> str:
         "which": "overview",
         "announcement_id": world.contest.announcements.get().pk,
         "work_id": 1,
+        "file_id": 0,
         "page_id": world.contest.pages.get().pk,
         "picture_id": 0,
         "name": "plot.png",
