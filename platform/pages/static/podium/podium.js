@@ -148,13 +148,6 @@
     });
   }
 
-  function askBeforeSending() {
-    document.addEventListener("submit", (event) => {
-      const question = event.target.dataset.confirm;
-      if (question && !window.confirm(question)) event.preventDefault();
-    });
-  }
-
   // Live parts are replaced as a whole: what the reader opened and how far they scrolled is put back.
   function keepReadersPlace() {
     let kept = [];
@@ -163,6 +156,10 @@
       if (answeredFrom.includes("/accounts/login/")) {
         event.detail.shouldSwap = false; // the session has ended: the whole page goes to the login
         window.location.reload();
+        return;
+      }
+      if (event.detail.target.querySelector(":popover-open")) {
+        event.detail.shouldSwap = false; // a question is open in it: the next answer takes its place
         return;
       }
       kept = Array.from(event.detail.target.querySelectorAll("details[id], pre[id], .table-frame[id]")).map((element) => ({
@@ -228,7 +225,6 @@
     showLocalTimes(document);
     window.setInterval(() => showLocalTimes(document), 60000);
     setUpUpload();
-    askBeforeSending();
     keepReadersPlace();
     scrollLogsToEnd();
     closeMenusElsewhere();
