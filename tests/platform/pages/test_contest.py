@@ -318,7 +318,8 @@ def test_a_picture_is_kept_encoded_anew_and_shown_with_the_headers_of_strangers_
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>x</script></svg>", "no picture"),
         (b"not a picture", "no picture"),
         (png()[:60], "damaged"),
-        (png((9000, 9000), mode="1"), "more than 40,000,000"),
+        (png((6000, 6000), mode="1"), "more than 25,000,000"),
+        (png((20_000, 20_000), mode="1"), "more than 25,000,000"),
     ],
 )
 def test_what_is_no_picture_or_unfolds_into_too_much_is_refused(olga, contest, content, says):
