@@ -153,7 +153,9 @@ def revoke_workers(also: Competition | None = None) -> None:
 
     `also` is one that goes without an action.
     """
-    stay = Competition.objects.filter(deletion=None).exclude(pk=also.pk if also else None)
+    stay = Competition.objects.filter(deletion=None)
+    if also is not None:
+        stay = stay.exclude(pk=also.pk)
     scoped = Worker.objects.filter(revoked_at=None).exclude(competitions=None)
     alone = scoped.exclude(pk__in=Worker.objects.filter(competitions__in=stay).values("pk"))
     Worker.objects.filter(pk__in=list(alone.values_list("pk", flat=True))).update(revoked_at=timezone.now())
