@@ -8,7 +8,7 @@ that was guessed names nothing that its sender may not use.
 import datetime as dt
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -214,7 +214,7 @@ def _is_unread(user: Person) -> Q:
     return Q(user=user.pk, read_at=None)
 
 
-def _unread_of(user: Person) -> QuerySet[Delivery, dict[str, object]]:
+def _unread_of(user: Person) -> QuerySet[Any, Any]:
     """How many unread announcements the person has in the competition of an outer query."""
     unread = Delivery.objects.filter(_is_unread(user), announcement__competition=OuterRef("pk")).order_by()
     return unread.values("announcement__competition").annotate(many=Count("pk")).values("many")
