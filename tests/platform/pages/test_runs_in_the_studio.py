@@ -73,7 +73,7 @@ def test_ticked_submissions_are_previewed_then_changed_then_told(world, django_c
     client = world.client("organizer")
     page = " ".join(client.get(address).content.decode().split())
     assert "Nothing has changed yet" in page
-    assert "1 submission of 1 are cancelled" in page
+    assert "Cancel: 1 of 1 submission, those that were ticked." in page
     assert Submission.objects.get(pk=world.submission.pk).state == "active"
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(address, {"confirm": "yes"}).status_code == 302

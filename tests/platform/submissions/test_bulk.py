@@ -58,9 +58,9 @@ def test_a_preview_changes_nothing_and_says_how_many_runs_and_hours(phase):
     preview = bulk.Begin(by=make.user("olga"), work=work).preview(work.made_at)
     assert preview.rerun == 4
     told = " ".join(preview.sentences)
-    assert "2 submissions of 3 are run again" in told
+    assert "Run again: 2 of 3 submissions" in told
     assert f"up to {4 * 10 / 3600:.1f} worker-hours" in told
-    assert "1 submission left out" in told
+    assert "Left as they are: 1 submission." in told
     assert states(*done, waiting) == ["finished", "finished", "active"]
     assert not AuditEntry.objects.exists()
 
