@@ -279,6 +279,17 @@ def test_a_reviewer_reads_the_phases_without_hidden_names_and_without_buttons(co
         assert word not in page
 
 
+def test_a_secret_name_does_not_come_out_by_what_is_wrong_with_it(contest):
+    Organizer.objects.create(competition=contest.contest, user=make.user("rita"), role="reviewer")
+    phase = contest["Tweakathon[1]"]  # it has yet to open, on datasets of a blind phase
+    for task in phase.tasks.select_related("dataset"):
+        task.dataset.versions.update(name="secret")
+    assert "go by the name secret" in text(of("olga").get(url(contest.contest)))
+    for ending in ("manage/", "manage/phases/"):
+        page = text(of("rita").get(f"/competitions/{contest.contest.slug}/{ending}"))
+        assert "secret" not in page
+
+
 def queries(client, address):
     with CaptureQueriesContext(
         connection,

@@ -36,7 +36,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The state and the checklist, the phases with what may be done with them, and the latest of the audit log."""
     shown = studio.opened(request, slug)
     contest = shown.competition
-    facts = checklist.gathered(contest, shown.now, shown.phases)
+    facts = checklist.gathered(contest, shown.now, shown.phases, sees_hidden=shown.sees_hidden)
     lines = [_line(contest, item) for item in checklist.check(facts)]
     context = studio.context(
         shown,
