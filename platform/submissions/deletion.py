@@ -7,7 +7,7 @@ other competitions waiting. What is to be deleted is in the database, so a resta
 
 import datetime as dt
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -42,7 +42,6 @@ class DeleteCompetition(Action):
     typed: str
 
     name: ClassVar[str] = "delete_competition"
-    counts: dict[str, int] = field(default_factory=dict, init=False)
 
     @property
     def competition(self) -> Competition:
