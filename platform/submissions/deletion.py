@@ -30,7 +30,7 @@ from submissions.transitions import hold
 
 log = logging.getLogger(__name__)
 
-CHUNK = 100  # submissions a transaction
+CHUNK = 50  # submissions a transaction
 DELETED = "Its competition was deleted."
 
 
