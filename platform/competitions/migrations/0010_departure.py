@@ -6,24 +6,49 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('competitions', '0009_telling_and_kept_log'),
+        ("competitions", "0009_telling_and_kept_log"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Departure',
+            name="Departure",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='departures', to='competitions.entrant')),
-                ('phase', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='departures', to='competitions.phase')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='departures', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
+                ("at", models.DateTimeField()),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="departures",
+                        to="competitions.entrant",
+                    ),
+                ),
+                (
+                    "phase",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="departures",
+                        to="competitions.phase",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="departures",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'phase'), name='one_departure_in_a_phase')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "phase"), name="one_departure_in_a_phase")
+                ],
             },
         ),
     ]
