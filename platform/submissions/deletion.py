@@ -18,6 +18,7 @@ from django.utils import timezone
 from accounts.refusals import Refused
 from competitions import policy
 from competitions.actions.base import Action, Preview
+from competitions.actions.copying import free_slug
 from competitions.models import AuditEntry, Competition, Deletion, Entrant, Phase, Team
 from datasets.versions import delete_afterwards
 from submissions import doorbell
@@ -88,7 +89,7 @@ class DeleteCompetition(Action):
         # The address is free at once, and without a role nobody but the operator sees a draft.
         gone.organizers.all().delete()
         Competition.objects.filter(pk=gone.pk).update(
-            slug=f"deleted-{gone.pk}",
+            slug=free_slug(f"deleted-{gone.pk}"),
             state=Competition.State.DRAFT,
             rehearses=None,
             clock_offset=dt.timedelta(0),

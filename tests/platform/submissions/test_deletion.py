@@ -216,3 +216,9 @@ def test_the_queries_of_a_chunk_do_not_grow_with_it(clock):
     with CaptureQueriesContext(connection) as five:
         deletion._remove_submissions(few[1:])
     assert len(five) <= len(one) + 4  # one look at the board's phase for each
+
+
+def test_nobody_keeps_it_from_going_by_taking_the_address_it_goes_to(world):
+    make.competition(f"deleted-{world.contest.pk}", make.user("mallory"))
+    delete(world.contest, world.people["owner"])
+    assert not Competition.objects.filter(slug="series").exists()
