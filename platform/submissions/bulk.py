@@ -235,9 +235,13 @@ def work_on(now: dt.datetime | None = None) -> int:
     pieces = 0
     works = BulkWork.objects.filter(state=BulkWork.State.WORKING).order_by("begun_at", "pk")
     for work_id in works.values_list("pk", flat=True):
-        while timezone.now() < end and step(work_id):
-            pieces += 1
-    if works.exists():
+        try:
+            while timezone.now() < end and step(work_id):
+                pieces += 1
+        except Exception:
+            # It is tried again at the next turn; works behind it do not wait for it.
+            log.exception("a piece of bulk work %s broke down", work_id)
+    if pieces and works.exists():
         doorbell.ring_bulk_works()
     return pieces
 

@@ -209,3 +209,20 @@ def test_only_editors_choose_and_something_must_be_chosen(phase):
         prepared(phase, "rerun", [])
     with pytest.raises(Refused, match="no such action"):
         prepared(phase, "delete", [done])
+
+
+def test_a_work_that_breaks_down_keeps_no_other_waiting(
+    phase, django_capture_on_commit_callbacks, monkeypatch, no_bells
+):
+    monkeypatch.setattr(bulk, "WITHIN_A_REQUEST", 0)
+    first, second = finished(phase, "alice"), finished(phase, "bob")
+    broken = prepared(phase, "rerun", [first])
+    begin(broken, django_capture_on_commit_callbacks)
+    begin(prepared(phase, "rerun", [second]), django_capture_on_commit_callbacks)
+    usual = bulk.step
+    monkeypatch.setattr(bulk, "step", lambda pk: 1 / 0 if pk == broken.pk else usual(pk))
+    assert bulk.work_on() == 1
+    assert states(first, second) == ["finished", "active"]
+    no_bells.clear()
+    assert bulk.work_on() == 0
+    assert not no_bells  # nothing rings for it at once: it would break down again and again
