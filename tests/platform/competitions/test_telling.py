@@ -330,3 +330,13 @@ def test_deleting_a_competition_takes_its_announcements_along(contest):
     announce(contest)
     Competition.objects.filter(pk=contest.pk).delete()
     assert not Delivery.objects.exists()
+
+
+def test_a_second_click_writes_to_chosen_people_once_and_others_still_get_the_same_words(contest):
+    people(contest, "alice", "bob")
+    alice = contest.participants.filter(user__username="alice")
+    announce(contest, audience="person", people=alice)
+    with pytest.raises(Refused, match="a moment ago"):
+        announce(contest, audience="person", people=contest.participants.all())
+    announce(contest, audience="person", people=contest.participants.filter(user__username="bob"))
+    assert Announcement.objects.count() == 2
