@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from submissions import bulk, curves, deletion, dispatch, files, handover, reconciler, scoring
+from submissions.rehearsal import made_datasets
 
 
 @shared_task(name="submissions.score_run")  # type: ignore[untyped-decorator]
@@ -26,8 +27,9 @@ def reconcile() -> None:
 
 @shared_task(name="submissions.sweep")  # type: ignore[untyped-decorator]
 def sweep() -> None:
-    """Remove files that nobody refers to."""
+    """Remove files that nobody refers to, and what was made for rehearsals that never began."""
     files.sweep()
+    made_datasets.sweep()
 
 
 @shared_task(name="submissions.lifecycle")  # type: ignore[untyped-decorator]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.addresses import slug_of
 from competitions.actions.base import Preview, record
 from competitions.actions.copying import copied
@@ -52,6 +52,11 @@ class Clone(OfCompetition):
             raise Refused("A rehearsal is not cloned.", status=409, mend="Clone the competition itself.")
         if abs(self._shift()) > MOST_YEARS * dt.timedelta(days=365):
             raise Refused(f"Dates move by at most {MOST_YEARS} years.")
+        dates = [self.contest.teams_close_at, self.contest.merges_close_at]
+        for opens_and_closes in self.contest.phases().values_list("opens_at", "closes_at"):
+            dates += opens_and_closes
+        if any(date is not None and not clock.can_move(date, self._shift()) for date in dates):
+            raise Refused("Some of its dates would lie outside of the calendar.", mend="Choose another start.")
 
     def preview(self, now: dt.datetime) -> Preview:
         """What comes along and what does not."""

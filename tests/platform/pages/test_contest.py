@@ -468,6 +468,15 @@ def test_a_clone_is_a_draft_with_moved_dates_and_nobody_in_it(maker, contest):
     assert [entry.action for entry in contest.audit.all()] == ["clone"]
 
 
+def test_a_clone_whose_dates_leave_the_calendar_is_refused_where_it_is_asked_for(maker, contest):
+    far = dt.datetime(2170, 1, 1, tzinfo=dt.UTC)
+    make.phase(contest, opens_at=far, closes_at=far + dt.timedelta(days=20 * 365))
+    answer = maker.post(url("clone/"), {"title": "Again", "slug": "", "start": "2199-01-01T00:00"})
+    assert answer.status_code == 400
+    assert "outside of the calendar" in text(answer)
+    assert Competition.objects.get() == contest
+
+
 def test_only_who_may_make_competitions_clones(olga, contest):
     assert "manage/clone/" not in text(olga.get(url()))
     assert olga.post(url("clone/"), {"title": "x"}).status_code == 403

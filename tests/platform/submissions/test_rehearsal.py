@@ -15,6 +15,7 @@ from datasets.models import Dataset
 from submissions import deletion, dispatch, handover
 from submissions.deletion import ThrowAwayRehearsal
 from submissions.models import Handover, Submission
+from submissions.rehearsal import made_datasets
 from submissions.rehearsal.advance import AdvanceRehearsal, by_hand, catch_up, coming
 from submissions.rehearsal.entrants import PLAYERS, PREFIX
 from submissions.rehearsal.made_datasets import MADE, MOST_A_PHASE, WALL_SECONDS
@@ -154,6 +155,27 @@ def test_a_start_that_fails_leaves_no_dataset_behind(contest, monkeypatch):
         rehearse(contest)
     assert not Dataset.objects.filter(source=MADE).exists()
     assert rehearsal_of(contest) is None
+
+
+def test_a_start_that_was_killed_leaves_datasets_that_are_swept_away_later(contest, clock):
+    made_datasets.stand_ins(contest, contest.created_by)
+    made_datasets.sweep()
+    assert Dataset.objects.filter(source=MADE).exists()
+    clock.move(hours=3)
+    rehearsal = rehearse(contest)
+    clock.move(hours=3)
+    made_datasets.sweep()
+    left = set(Dataset.objects.filter(source=MADE).values_list("pk", flat=True))
+    assert left == set(made_datasets.stand_ins_of(rehearsal))
+
+
+def test_its_clock_stays_in_the_calendar_because_everybodys_hand_overs_read_it(contest):
+    rehearsal = rehearse(contest)
+    far = dt.timedelta(days=9 * 365)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("submissions.rehearsal.advance.LAST", protocol_clock.now(rehearsal) + far / 2)
+        with pytest.raises(Refused, match="does not go that far"):
+            AdvanceRehearsal(by=None, rehearsal=rehearsal, to=protocol_clock.now(rehearsal) + far).execute()
 
 
 def test_its_clock_goes_forward_only_and_a_second_click_goes_no_further(contest):
