@@ -150,6 +150,8 @@ def test_how_hidden_runs_end_is_not_listed_for_who_may_not_know(world):
     page = text(world, "submissions/?state=finished", "reviewer")
     assert "is hidden from you" in page
     assert "<bdi>bob</bdi>" not in page
+    assert ">counts<" in text(world, "submissions/")
+    assert ">counts<" not in text(world, "submissions/", "reviewer")
     queue = text(world, "queue/", "reviewer")
     assert "they are not listed here" in queue
     assert "<bdi>alice</bdi>" not in queue
