@@ -67,6 +67,10 @@ class AddTasks(OfCompetition):
         """Datasets must be the person's to use, phases of this competition, and something must be new."""
         if not self.datasets or not self.phases:
             raise Refused("Choose at least one dataset and one phase.")
+        if self.contest.rehearses_id is not None:
+            # Its clock runs ahead, and would reveal what the competition still hides.
+            mend = "Put the dataset into the competition, and start a new rehearsal."
+            raise Refused("A rehearsal has made datasets alone.", status=409, mend=mend)
         if any(phase.round.competition_id != self.contest.pk for phase in self.phases):
             raise Refused("There is no such phase.", status=404)
         usable = policy.usable_datasets(self.by) if self.by is not None else Dataset.objects.all()

@@ -10,6 +10,7 @@ from accounts.models import User
 from accounts.refusals import Refused
 from competitions import clock as protocol_clock
 from competitions import policy
+from competitions.actions.tasks import AddTasks
 from competitions.models import AuditEntry, Competition, Organizer, Phase, Task
 from datasets.models import Dataset
 from submissions import deletion, dispatch, handover
@@ -100,6 +101,14 @@ def test_no_dataset_of_the_competition_comes_along_least_of_all_a_hidden_one(con
     assert set(used.values_list("dataset__source", flat=True)) == {MADE}
     blind = used.filter(phase__kind="automl").values_list("dataset", flat=True)
     assert not set(blind) & set(used.filter(phase__number=1).values_list("dataset", flat=True))
+
+
+def test_nobody_puts_a_dataset_of_the_library_into_it(contest):
+    rehearsal = rehearse(contest)
+    dataset = contest.phases().get(title="AutoML[1]").tasks.first().dataset
+    first = rehearsal.phases()[0]
+    with pytest.raises(Refused, match="made datasets alone"):
+        AddTasks(by=make.user("olga"), contest=rehearsal, datasets=[dataset], phases=[first]).execute()
 
 
 def test_what_a_run_may_take_is_bounded(contest):
