@@ -312,6 +312,14 @@ def test_a_picture_is_kept_encoded_anew_and_shown_with_the_headers_of_strangers_
     assert 'src="/competitions/contest/images/my-plot.png"' in text(Client().get("/competitions/contest/"))
 
 
+def test_a_picture_that_was_chosen_is_kept_when_the_text_is_saved_instead(olga, contest):
+    sent = SimpleUploadedFile("plot.png", png(), "image/png")
+    answer = olga.post(url("pages/text/overview/"), {"text": "Not yet.", "do": "save", "picture": sent})
+    assert "The text is not saved yet" in text(answer)
+    assert "Not yet.</textarea>" in text(answer)
+    assert contest.images.get().name == "plot.png"
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -409,7 +417,8 @@ def test_an_archived_competition_is_read_and_takes_nothing(olga, contest):
     make.participant(contest, make.user("alice"))
     assert olga.post(url("step/archive/"), {"typed": "The contest"}).status_code == 302
     alice = client_of(make.user("alice"))
-    assert alice.get("/competitions/contest/").status_code == 200
+    assert "is open</span>" not in text(alice.get("/competitions/contest/"))
+    assert "The competition was archived" in text(alice.get("/competitions/contest/submissions/"))
     assert "archived" in text(Client().get("/competitions/"))
     assert Client().post("/competitions/contest/join/").status_code == 302
     assert client_of(make.user("bob")).post("/competitions/contest/join/").status_code == 409
