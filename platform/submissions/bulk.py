@@ -23,7 +23,7 @@ from accounts.refusals import Refused
 from competitions import clock, policy
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition
-from submissions import again, doorbell, moderation, signals
+from submissions import again, doorbell, forecast, moderation, signals
 from submissions.again import counted
 from submissions.models import BulkWork, Run, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -160,7 +160,7 @@ class Begin(Action):
         sentences = [f"{what}: {seen.touched} of {counted(seen.chosen, 'submission')}, {self.work.told}."]
         if kind == Kind.RERUN:
             sentences += [
-                f"Into the queue: {counted(seen.runs, 'run')}, up to {seen.hours:,.1f} worker-hours.",
+                f"Into the queue: {counted(seen.runs, 'run')}, up to {forecast.work(seen.hours)}.",
                 "Their old scores stand until the new ones come. Live submissions go first.",
             ]
         elif kind == Kind.RESCORE:
