@@ -16,8 +16,8 @@ from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 
 from accounts.refusals import Refused
-from competitions import policy
-from competitions.actions.base import Action, Preview
+from competitions import clock, policy
+from competitions.actions.base import Action, Preview, record
 from competitions.actions.copying import free_slug
 from competitions.models import AuditEntry, Competition, Deletion, Entrant, Phase, Team
 from datasets.versions import delete_afterwards
@@ -120,6 +120,15 @@ class ThrowAwayRehearsal(DeleteCompetition):
             raise Refused(f"{self.contest.title} is no rehearsal.", status=409)
         self.typed = self.contest.slug
         super().check(now)
+
+    def change(self, now: dt.datetime) -> str:
+        """Delete it, and say so in the log of the competition: that of the rehearsal goes with it."""
+        original = self.contest.rehearses
+        text = super().change(now)
+        if original is not None:
+            told = f"The rehearsal of {original.title} was thrown away."
+            record(original, by=self.by, action=self.name, text=told, at=clock.now(original))
+        return text
 
 
 def counts_of(competition: Competition) -> dict[str, int]:

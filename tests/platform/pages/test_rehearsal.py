@@ -116,4 +116,6 @@ def test_it_is_thrown_away_by_one_click(contest, olga):
     olga.post(page(olga, contest, "start/"))
     text = olga.post(page(olga, contest, "throw-away/"), follow=True).content.decode()
     assert "Rehearsal of Round 0 was deleted" in text
+    told = contest.audit.get(action="throw_away_rehearsal").text
+    assert told == "The rehearsal of Round 0 was thrown away."
     assert rehearsal_of(contest) is None
