@@ -35,12 +35,12 @@
   const DAY_AND_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
   const TIME_ONLY = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 
-  const STEPS = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+  const STEPS = [["year", 31557600, 2], ["month", 2629800, 2], ["day", 86400, 1], ["hour", 3600, 1], ["minute", 60, 1]];
 
-  // "in 12 days", "3 hours ago". A rehearsal has a clock of its own, so many seconds ahead of the world's.
+  // "in 12 days", "3 hours ago"; months and years from two on, because "in 1 month" may be 59 days. A rehearsal has a clock of its own, so many seconds ahead of the world's.
   function fromNow(moment) {
     const seconds = (moment - Date.now()) / 1000 - Number(document.body.dataset.clockAhead || 0);
-    const [unit, length] = STEPS.find((step) => Math.abs(seconds) >= step[1]) || ["minute", 60];
+    const [unit, length] = STEPS.find((step) => Math.abs(seconds) >= step[1] * step[2]) || ["minute", 60];
     const count = Math.trunc(seconds / length);
     return count === 0 ? "now" : new Intl.RelativeTimeFormat("en", { numeric: "always" }).format(count, unit);
   }
