@@ -9,6 +9,7 @@ from accounts.models import User
 from accounts.refusals import Refused
 from competitions import policy
 from competitions.actions.copying import copied
+from competitions.actions.publishing import Unpublish
 from competitions.models import Competition, Organizer, Phase
 from submissions import handover
 from submissions.policy import usable_classes
@@ -195,3 +196,10 @@ def test_the_clock_reveals_nothing_in_a_draft_whose_dates_are_still_those_of_ano
     Competition.objects.filter(pk=copy.pk).update(state=Competition.State.PUBLISHED)
     handover.tick()
     assert tasks.get().revealed_at == clock.now
+
+
+def test_what_was_published_and_taken_back_goes_on_hiding_its_datasets(contest, shown, opened, clock):
+    copy = copied(contest, slug="copy", title="Copy", owner=contest.created_by, state="published")
+    assert not policy.shows_all_datasets(opened, clock.now)
+    Unpublish(contest.created_by, copy).execute()
+    assert not policy.shows_all_datasets(opened, clock.now)
