@@ -84,12 +84,21 @@ def test_an_empty_competition_is_filled_from_a_template_and_gets_datasets_in_two
     assert list(phases) == ["Tweakathon[0]", "Final[0]", "AutoML[1]"]
     one, two = (make.dataset(make.user("olga")) for _ in range(2))
     page = olga.get(url(draft, "datasets/"))
-    assert page.content.decode().count("checked") == 3, "phases without datasets are ticked already"
+    assert page.content.decode().count("checked") == 2, "phases without datasets are ticked, but no blind one"
     wanted = {"datasets": [one.pk, two.pk], "phases": [phase.pk for phase in phases.values()]}
     assert olga.post(url(draft, "datasets/"), wanted).status_code == 302
     assert Task.objects.count() == 6
     assert "AutoML[1] is blind, but Tweakathon[0] shows 2 of its datasets before." in text(olga.get(url(draft)))
     assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["fill_from_blueprint", "add_tasks"]
+
+
+def test_a_blind_phase_is_proposed_when_it_alone_has_no_datasets(olga, draft):
+    phases = fill(olga, draft)
+    known = make.dataset(make.user("olga"))
+    for title in ("Tweakathon[0]", "Final[0]"):
+        Task.objects.create(phase=phases[title], dataset=known)
+    page = olga.get(url(draft, "datasets/")).content.decode()
+    assert f'name="phases" value="{phases["AutoML[1]"].pk}" checked' in page
 
 
 def test_three_phases_are_added_one_by_one_by_sending_the_forms_as_they_come(olga, draft):
