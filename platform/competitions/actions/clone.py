@@ -11,7 +11,7 @@ from competitions.actions.base import Preview, record
 from competitions.actions.copying import copied
 from competitions.actions.dates import told
 from competitions.actions.queue import OfCompetition
-from competitions.models import Competition
+from competitions.models import Competition, HeldRole
 
 MOST_YEARS = 50
 
@@ -67,6 +67,7 @@ class Clone(OfCompetition):
             [
                 "Pages with their pictures, phases, datasets, prizes and questions are copied.",
                 "People, teams, submissions, the e-mail list and the audit log are not.",
+                f"Whoever ever held a role in {self.contest.title} takes no rank in the copy either.",
                 *sentences,
             ]
         )
@@ -80,6 +81,11 @@ class Clone(OfCompetition):
             title=self.title,
             owner=self.by,
             shift=self._shift(),
+        )
+        # They may know its hidden data, which the copy uses again.
+        held = self.contest.held_roles.values_list("user", flat=True)
+        HeldRole.objects.bulk_create(
+            [HeldRole(competition=self.made, user_id=user) for user in held], ignore_conflicts=True
         )
         text = f"The competition was set up as a copy of {self.contest.title}."
         record(self.made, by=self.by, action="create", text=text, at=now, copy_of=self.contest.slug)
