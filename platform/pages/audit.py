@@ -13,9 +13,11 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
+from django.utils import timezone
 
 from competitions.models import AuditEntry, Competition
 from leaderboards.export import spreadsheet_text
+from pages.action_labels import label_of
 
 # Actions whose sentences speak of people and of the competition as a whole.
 NAMES_NOTHING_HIDDEN = frozenset(
@@ -37,7 +39,7 @@ HEAD = ("when", "who", "action", "what", "details")
 
 @dataclass(frozen=True)
 class Filter:
-    """Which entries are listed. Days are those of UTC, both included."""
+    """Which entries are listed. Days are those of the active time zone, both included."""
 
     who: str = ""
     action: str = ""
@@ -66,7 +68,7 @@ class Filter:
         if self.since:
             found = found.filter(at__gte=_midnight(self.since))
         if self.until:
-            found = found.filter(at__lt=_midnight(self.until) + dt.timedelta(days=1))
+            found = found.filter(at__lt=_midnight(self.until + dt.timedelta(days=1)))
         if self.words:
             in_text = Q(text__icontains=self.words)
             if not sees_hidden:
@@ -84,7 +86,7 @@ def _day(text: str) -> dt.date | None:
 
 
 def _midnight(day: dt.date) -> dt.datetime:
-    return dt.datetime.combine(day, dt.time(), dt.UTC)
+    return dt.datetime.combine(day, dt.time(), timezone.get_current_timezone())
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Line:
     @property
     def kind(self) -> str:
         """The kind of action in words."""
-        return in_words(self.entry.action)
+        return label_of(self.entry.action)
 
     @property
     def details(self) -> list[tuple[str, str]]:
@@ -122,9 +124,9 @@ def _shortened(value: object) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
-def in_words(action: str) -> str:
-    """`change_budget` as `change budget`."""
-    return action.replace("_", " ").replace("-", " ")
+def in_words(name: str) -> str:
+    """The name of a detail in words: `wall_seconds` as `wall seconds`."""
+    return name.replace("_", " ").replace("-", " ")
 
 
 def line(entry: AuditEntry, *, sees_hidden: bool) -> Line:

@@ -1,6 +1,7 @@
 """The studio's people: participants answered singly and at once, roles, and the audit log."""
 
 import csv
+import datetime as dt
 import io
 import json
 
@@ -10,8 +11,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from competitions import teams
-from competitions.actions.base import record
+from competitions.actions.base import Action, record
 from competitions.models import Announcement, AuditEntry, Delivery, Organizer, Participant
+from pages.action_labels import LABELS
 from tests.platform import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -252,6 +254,31 @@ def test_the_log_is_filtered_by_person_action_day_and_words(contest, olga):
     assert shown(olga, until="2020-05-03") == []
     assert shown(olga, q="datasets") == ["Two datasets were shown."]
     assert len(shown(olga, since="yesterday", until="9999-12-31")) == 3
+
+
+def test_days_of_the_filter_are_those_of_ones_own_zone(contest, olga):
+    log(contest, at=dt.datetime(2026, 5, 3, 20, tzinfo=dt.UTC), text="Early in the morning of 4 May in Tokyo.")
+    assert shown(olga, since="2026-05-04") == []
+    person = make.user("olga")
+    person.time_zone = "Asia/Tokyo"
+    person.save()
+    assert shown(olga, since="2026-05-04", until="2026-05-04") == ["Early in the morning of 4 May in Tokyo."]
+    assert "Days are those of Asia/Tokyo" in text(olga.get(url("manage/audit/")))
+    assert json.loads(b"".join(olga.get(url("manage/audit.json"), {"until": "2026-05-03"}))) == []
+
+
+def subclasses(kind):
+    for one in kind.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+def test_every_kind_of_action_has_a_label_in_the_log(contest, olga):
+    ours = [one for one in subclasses(Action) if not one.__module__.startswith("tests.")]
+    assert {one.name for one in ours if hasattr(one, "name")} <= set(LABELS)
+    log(contest, action="bulk")
+    page = text(olga.get(url("manage/audit/")))
+    assert '<option value="bulk">Many submissions at once</option>' in page
 
 
 def test_who_does_not_see_what_is_hidden_reads_no_sentence_that_may_name_it(contest, olga, rita):
