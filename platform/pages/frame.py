@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 
 from competitions import clock, policy
 from competitions.lifecycle import current_phase
-from competitions.models import Competition, Departure, Participant, Phase
+from competitions.models import Competition, Departure, Participant, Phase, Task
 
 TABS = (
     ("overview", "Overview", "competition"),
@@ -111,6 +111,13 @@ class Frame:
     def may_submit(self) -> bool:
         """Whether the person may submit, as far as roles decide."""
         return self.viewer.may_submit
+
+    @cached_property
+    def offers_kit(self) -> bool:
+        """Whether the starting kit is of use: in a draft without datasets there is nothing to prepare for."""
+        if self.competition.state != Competition.State.DRAFT:
+            return True
+        return Task.objects.filter(phase__round__competition=self.competition).exists()
 
     @property
     def may_download_data(self) -> bool:

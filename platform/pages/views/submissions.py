@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
-from competitions.models import Entrant, Phase
+from competitions.models import Entrant, Organizer, Phase
 from pages import forward, frame, own
 from pages.answers import as_stranger_file, tells_refusals
 from pages.text import plain_log
@@ -107,11 +107,18 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
         and submission.origin_id is None
         and policy.may_cancel(request.user, submission),
         is_own=policy.is_own(request.user, submission),
+        to_ask=_owners(shown) if submission.disqualified_at else [],
         may_choose=_may_choose(submission, policy.is_own(request.user, submission), shown),
     )
     return render(
         request, "submissions/detail_part.html" if is_part(request) else "submissions/detail.html", context
     )
+
+
+def _owners(shown: frame.Frame) -> list[str]:
+    """Whom an entrant asks why: what the organizers wrote in the log stays among them."""
+    owners = shown.competition.organizers.filter(role=Organizer.Role.OWNER).select_related("user")
+    return [owner.user.display_name for owner in owners.order_by("pk")]
 
 
 @login_required

@@ -268,9 +268,9 @@ def test_datasets_of_a_phase_are_ordered_named_timed_and_taken_out_in_one_step(c
     assert (left.name, left.order, left.metric, left.wall_seconds) == ("secret", 0, "BAC", 30)
     assert audit().data["changes"][0] == {"field": one.dataset.title, "old": "in the phase", "new": "taken out"}
     assert audit().text == (
-        f"In {phase.title}: {one.dataset.title} was taken out; {two.dataset.title} was moved from place 2 to 1 and "
-        "had its alias changed from none to secret and had its metric changed from the dataset's own to BAC and "
-        "had its seconds changed from the phase's to 30."
+        f"In {phase.title}: {one.dataset.title} was taken out; {two.dataset.title} was moved from place 2 to 1 "
+        "and had its alias changed from none to secret and had its metric changed from the dataset's own to BAC "
+        "and had its seconds changed from the phase's to 30."
     )
 
 

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from PIL import Image
 
 from competitions.models import AuditEntry, Competition, Organizer, Page
@@ -475,6 +476,25 @@ def test_a_clone_is_a_draft_with_moved_dates_and_nobody_in_it(maker, contest):
     assert not made.participants.exists()
     assert [entry.action for entry in made.audit.all()] == ["create"]
     assert [entry.action for entry in contest.audit.all()] == ["clone"]
+
+
+def test_a_clone_is_asked_when_it_begins_where_phases_have_dates(maker, contest):
+    assert 'name="start"' not in text(maker.get(url("clone/")))
+    make.phase(contest)
+    page = maker.get(url("clone/"))
+    assert page.context["form"].initial["start"] > timezone.now()
+    answer = maker.post(url("clone/"), {"title": "The contest again", "slug": "", "start": ""})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["start"])
+    assert Competition.objects.get() == contest
+
+
+def test_a_draft_without_datasets_offers_no_starting_kit(olga, contest):
+    contest.state = Competition.State.DRAFT
+    contest.save()
+    about = contest.get_absolute_url()
+    assert "starting-kit" not in text(olga.get(about))
+    make.phase(contest)
+    assert "starting-kit" in text(olga.get(about))
 
 
 def test_a_clone_whose_dates_leave_the_calendar_is_refused_where_it_is_asked_for(maker, contest):

@@ -123,6 +123,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 @tells_refusals
+@in_own_zone
 def advance(request: HttpRequest, slug: str) -> HttpResponse:
     """Move its clock on: to a moment of the calendar (`to`), by `hours`, or with neither do what is due now."""
     found = _of(request, slug)
@@ -137,8 +138,10 @@ def advance(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         catch_up(found)
         return redirect("manage_rehearsal", slug)
-    action = AdvanceRehearsal(by=person(request), rehearsal=found, to=to, seen=seen)
-    messages.success(request, action.execute())
+    AdvanceRehearsal(by=person(request), rehearsal=found, to=to, seen=seen).execute()
+    # The log says it in UTC; whoever clicked reads it as the page shows moments.
+    moment, zone = timezone.localtime(to), timezone.get_current_timezone_name()
+    messages.success(request, f"The clock was moved on to {moment.day} {moment:%B %Y %H:%M}, {zone}.")
     return redirect("manage_rehearsal", slug)
 
 
