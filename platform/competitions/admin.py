@@ -67,7 +67,7 @@ class CompetitionAdmin(SuperusersOnly, ModelAdmin):
     list_select_related = ("created_by",)
     search_fields = ("slug", "title")
     prepopulated_fields = {"slug": ("title",)}
-    readonly_fields = ("created_by", "created_at", "queue_paused_at")
+    readonly_fields = ("created_by", "created_at", "published_at", "queue_paused_at", "rehearses", "clock_offset")
     inlines = (OrganizerInline, RoundInline, PageInline)
 
     def save_model(self, request: HttpRequest, obj: Competition, form: Any, change: bool) -> None:

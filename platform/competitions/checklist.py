@@ -41,8 +41,17 @@ class Facts:
     was_rehearsed: bool = True
 
 
-def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase] | None = None) -> Facts:
-    """The facts of a competition that is in the database; six queries, one less where its phases are at hand."""
+def gathered(
+    competition: Competition,
+    now: dt.datetime,
+    phases: Sequence[Phase] | None = None,
+    *,
+    sees_hidden: bool = True,
+) -> Facts:
+    """The facts of a competition that is in the database; six queries, one less where its phases are at hand.
+
+    Without `sees_hidden` nothing is said of the names of datasets, which may be secret still.
+    """
     phases = list(competition.phases()) if phases is None else phases
     by_id = {phase.pk: phase for phase in phases}
     tasks = list(Task.objects.filter(phase__in=by_id).values_list("phase", "dataset", "scoring_program"))
@@ -63,7 +72,7 @@ def gathered(competition: Competition, now: dt.datetime, phases: Sequence[Phase]
         part = phase.feedback_part if phase.takes_submissions else Phase.Part.TEST
         if not has.get(dataset, {}).get(Phase.Part(part), False):
             unscored[phase_id] = unscored.get(phase_id, 0) + 1
-    problems = check_competition(phases, now=now)
+    problems = check_competition(phases, now=now, sees_hidden=sees_hidden)
     was_rehearsed = competition.audit.filter(action=REHEARSED).exists()
     return Facts(competition, phases, problems, counts, unscored, now, was_rehearsed)
 

@@ -16,6 +16,8 @@ MOST_QUESTIONS = 50
 MOST_CHOICES = 30
 LONGEST_CHOICE = 120
 LONGEST_ANSWER = 5000
+LARGEST_NUMBER = 1e15  # on either side of zero; sums and plots of larger ones overflow
+SMALLEST_NUMBER = 1e-15  # but for zero
 AT_ONCE = 500  # entrants brought up to date by one query
 
 Value = str | float | list[str]
@@ -49,6 +51,11 @@ def _number(text: str) -> float:
         raise Refused(f"{text[:40]!r} is not a number.", mend="Write it like 12 or 0.5.") from problem
     if not math.isfinite(value):
         raise Refused("This has to be a finite number.")
+    if value and not SMALLEST_NUMBER <= abs(value) <= LARGEST_NUMBER:
+        raise Refused(
+            f"This has to be zero, or from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g} on either side of it.",
+            mend="Use another unit.",
+        )
     return value
 
 

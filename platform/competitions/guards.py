@@ -53,7 +53,7 @@ def moved_dates(before: Phase, after: Phase, now: dt.datetime) -> dict[str, str]
     opens, closes = before.opens_at != after.opens_at, before.closes_at != after.closes_at
     if not (opens or closes) or not dates_are_bound(before):
         return {}
-    refused = {}
+    refused: dict[str, str] = {}
     if before.has_ended(now):
         what = f"{before.title} has ended; its entries went forward. Give those who need it extra time."
         refused |= {name: what for name, moves in (("opens_at", opens), ("closes_at", closes)) if moves}

@@ -75,14 +75,16 @@ def revealed_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
     """The ids of the tasks whose datasets entrants may know now; wants all tasks of a competition, with phases.
 
     A dataset that an unrevealed blind phase uses is hidden in every other phase that had not shown it before,
-    so that a Tweakathon which opens too early gives nothing away.
+    so that a Tweakathon which opens too early gives nothing away. What was shown stays known: a blind phase of
+    next year hides nothing of this year's.
     """
     tasks = list(tasks)
     secret = {task.dataset_id: task.phase for task in tasks if task.phase.is_blind and not task.is_revealed(now)}
     known = set()
     for task in tasks:
         blind = secret.get(task.dataset_id)
-        came_first = blind is not None and not task.phase.is_blind and task.phase.opens_at < blind.opens_at
+        since = task.revealed_at if task.phase.is_blind else task.phase.opens_at
+        came_first = blind is not None and since is not None and since < blind.opens_at
         if task.is_revealed(now) and (blind is None or came_first):
             known.add(task.pk)
     return known

@@ -23,7 +23,7 @@ def may_have_file(viewer: Viewer, file: PhaseFile, now: dt.datetime) -> bool:
 
 
 def may_have_program(viewer: Viewer, program: Program, now: dt.datetime) -> bool:
-    """Who sees what is hidden; participants where the competition publishes programs and a phase with it has begun."""
+    """Who sees what is hidden; participants once a phase with it has begun, where programs are published."""
     if viewer.sees_hidden:
         return True
     if not (viewer.takes_part and program.competition.programs_are_public):

@@ -16,7 +16,7 @@ from accounts.refusals import Refused
 from ingestion.budget import format_size
 
 LARGEST_FILE = 8 * 2**20
-MOST_POINTS = 40_000_000
+MOST_POINTS = 25_000_000  # 100 MB while it is encoded
 LONGEST_SIDE = 2000
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.(?:png|jpg)")
@@ -39,26 +39,29 @@ def encoded(file: BinaryIO, size: int) -> Picture:
     try:
         with Image.open(file, formats=FORMATS) as source:
             if source.width * source.height > MOST_POINTS:
-                points = f"{source.width:,} × {source.height:,}"
-                raise Refused(
-                    f"The picture has {points} points, more than {MOST_POINTS:,}.", mend="Make it smaller."
-                )
-            upright = ImageOps.exif_transpose(source)
-            upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            return _saved(upright, is_photograph=source.format == "JPEG")
+                raise _too_many_points()
+            return _saved(ImageOps.exif_transpose(source), is_photograph=source.format == "JPEG")
     except UnidentifiedImageError:
         raise Refused("This is no picture that is known here.", mend="Send PNG, JPEG, GIF or WebP.") from None
-    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError) as problem:
+    except Image.DecompressionBombError:
+        raise _too_many_points() from None
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError) as problem:
         # Pillow's decoders raise all of these for files that are broken or made to break them.
         raise Refused("The picture is damaged: it could not be read to its end.") from problem
 
 
+def _too_many_points() -> Refused:
+    return Refused(f"The picture has more than {MOST_POINTS:,} points.", mend="Make it smaller.")
+
+
 def _saved(image: Image.Image, *, is_photograph: bool) -> Picture:
     """PNG keeps edges and transparency; photographs are a tenth of the size as JPEG."""
+    has_alpha = not is_photograph and image.has_transparency_data
+    image = image.convert("RGBA" if has_alpha else "RGB")
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     buffer = io.BytesIO()
     if is_photograph:
-        image.convert("RGB").save(buffer, "JPEG", quality=88, optimize=True)
-        return Picture(buffer.getvalue(), ".jpg", image.width, image.height)
-    has_alpha = image.has_transparency_data
-    image.convert("RGBA" if has_alpha else "RGB").save(buffer, "PNG", optimize=True)
-    return Picture(buffer.getvalue(), ".png", image.width, image.height)
+        image.save(buffer, "JPEG", quality=88, optimize=True)
+    else:
+        image.save(buffer, "PNG", optimize=True)
+    return Picture(buffer.getvalue(), ".jpg" if is_photograph else ".png", image.width, image.height)

@@ -8,7 +8,7 @@ that was guessed names nothing that its sender may not use.
 import datetime as dt
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -226,7 +226,7 @@ def _is_unread(user: Person) -> Q:
     return Q(user=user.pk, read_at=None)
 
 
-def _unread_of(user: Person) -> QuerySet[Delivery, dict[str, object]]:
+def _unread_of(user: Person) -> QuerySet[Any, Any]:
     """How many unread announcements the person has in the competition of an outer query."""
     unread = Delivery.objects.filter(_is_unread(user), announcement__competition=OuterRef("pk")).order_by()
     return unread.values("announcement__competition").annotate(many=Count("pk")).values("many")
@@ -353,12 +353,22 @@ def known_tasks(tasks: Iterable[Task], now: dt.datetime) -> set[int]:
     whatever competition that phase is.
     """
     tasks = list(tasks)
-    blind = Task.objects.filter(dataset__in={task.dataset_id for task in tasks}, phase__kind=Phase.Kind.AUTOML)
-    others = blind.exclude(pk__in=[task.pk for task in tasks]).select_related("phase")
-    # What is rehearsed elsewhere, on another clock, hides nothing here.
     here = Round.objects.filter(phases__in={task.phase_id for task in tasks}).values("competition")
-    others = others.filter(Q(phase__round__competition__rehearses=None) | Q(phase__round__competition__in=here))
+    others = Task.objects.filter(hiding() | Q(phase__kind=Phase.Kind.AUTOML, phase__round__competition__in=here))
+    others = others.filter(dataset__in={task.dataset_id for task in tasks})
+    others = others.exclude(pk__in=[task.pk for task in tasks]).select_related("phase")
     return lifecycle.revealed_tasks([*tasks, *others], now) & {task.pk for task in tasks}
+
+
+def hiding() -> Q:
+    """The tasks whose datasets are hidden in other competitions, too, as long as they are not revealed.
+
+    What is rehearsed, on another clock, hides nothing elsewhere. Nor does a draft that was never published: a copy
+    for next year would take the datasets away from those who compete now.
+    """
+    of = "phase__round__competition"
+    is_draft = Q(**{f"{of}__state": Competition.State.DRAFT, f"{of}__published_at": None})
+    return Q(phase__kind=Phase.Kind.AUTOML, **{f"{of}__rehearses": None}) & ~is_draft
 
 
 def shows_all_datasets(phase: Phase, now: dt.datetime) -> bool:

@@ -58,8 +58,13 @@ def check_protocol(
     return sorted(problems, key=lambda problem: problem.is_warning)
 
 
-def check_competition(phases: Sequence[Phase], *, now: dt.datetime | None = None) -> list[ProtocolProblem]:
-    """`check_protocol` for phases that are in the database, with their tasks: two queries."""
+def check_competition(
+    phases: Sequence[Phase], *, now: dt.datetime | None = None, sees_hidden: bool = True
+) -> list[ProtocolProblem]:
+    """`check_protocol` for phases that are in the database, with their tasks: two queries.
+
+    Without `sees_hidden` nothing is said of the names of datasets, which may be secret still.
+    """
     by_id = {phase.pk: phase for phase in phases}
     for phase in phases:
         if phase.parent_id in by_id:
@@ -71,7 +76,7 @@ def check_competition(phases: Sequence[Phase], *, now: dt.datetime | None = None
         task.phase = by_id[task.phase_id]
         datasets.setdefault(task.phase.number, []).append(task.dataset_id)
         names.setdefault(task.phase.number, []).append(task.name)
-    return check_protocol(phases, datasets, names=names, now=now)
+    return check_protocol(phases, datasets, names=names if sees_hidden else None, now=now)
 
 
 def beside(phase: Phase, others: Sequence[Phase]) -> list[ProtocolProblem]:

@@ -1,7 +1,8 @@
 """The board follows the scores, in the same transaction, and what else its rows depend on."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import ModuleType
 from typing import Any
 
 from django.db.models import F, Q
@@ -15,7 +16,7 @@ from leaderboards import board, columns
 from leaderboards.entries import name_key
 from leaderboards.models import Board, LeaderboardRow, RankMoment
 from submissions.models import Submission
-from submissions.signals import changed
+from submissions.signals import changed, changed_together, put_off
 
 # Fields of a phase on which no row depends.
 KEEPS_ENTRIES = frozenset({"board", "closes_at", "is_anonymous", "opens_at", "released_at", "title"})
@@ -25,10 +26,23 @@ KEEPS_ENTRIES = frozenset({"board", "closes_at", "is_anonymous", "opens_at", "re
 def refresh_board(submission: Submission, **kwargs: Any) -> None:
     """A submission was received, scored, cancelled or disqualified: its phase's board may change.
 
-    Storing a score settles the submission, which sends this signal, so a score and its rank are one step.
+    Storing a score settles the submission, which sends this signal, so a score and its rank are one step. Where
+    many submissions change in one transaction, the boards follow once, at its end.
     """
-    keeper = columns if columns.is_programmed(submission.phase) else board
-    keeper.refresh(submission.phase, entrants=[submission.entrant_id])
+    if not put_off(submission):
+        _keeper(submission.phase).refresh(submission.phase, entrants=[submission.entrant_id])
+
+
+@receiver(changed_together)
+def refresh_boards(entrants: Mapping[int, Collection[int]], **kwargs: Any) -> None:
+    """The boards of many submissions that changed together."""
+    for phase in Phase.objects.filter(pk__in=entrants).order_by("pk"):
+        _keeper(phase).refresh(phase, entrants=sorted(entrants[phase.pk]))
+
+
+def _keeper(phase: Phase) -> ModuleType:
+    """What keeps the board of a phase: one of columns where organizers' programs score."""
+    return columns if columns.is_programmed(phase) else board
 
 
 @receiver(shifted)

@@ -7,7 +7,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.contrib.auth.models import Permission
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from datasets.models import Dataset
 from operations import demo_texts as texts
 from operations.demo_data import BLIND_DATASETS, DEMO_DATASETS, build_demo_datasets, build_results_entry
 from operations.demo_series import TWEAKATHON_0, TWEAKATHON_1, DemoSeries, make_phases
+from operations.organizers import allow
 from submissions.actions import submit
 from submissions.models import RunState, Submission
 from submissions.models.submission import quota_left
@@ -61,8 +61,7 @@ def demo_people(home: Path) -> list[Login]:
             user.set_password(passwords[name])
             user.save()
         logins.append(Login(name, passwords[name] if user.check_password(passwords[name]) else None))
-    may_create = Permission.objects.filter(codename__in=("add_competition", "add_dataset"))
-    User.objects.get(username="organizer").user_permissions.add(*may_create)
+    allow(User.objects.get(username="organizer"))
     return logins
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from accounts.refusals import Refused
 
@@ -39,8 +40,15 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
         "status": refused.status,
         "heading": STATUS_TITLES.get(refused.status, STATUS_TITLES[400]),
         "refused": refused,
+        "contest_url": contest_url(request),
     }
     return render(request, "refused.html", context, status=refused.status)
+
+
+def contest_url(request: HttpRequest) -> str:
+    """Where the competition begins whose page was asked for; empty for pages of no competition."""
+    slug = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
+    return reverse("competition", args=[slug]) if slug else ""
 
 
 def tells_refusals(view: View) -> View:

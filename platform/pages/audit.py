@@ -13,9 +13,11 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
+from django.utils import timezone
 
 from competitions.models import AuditEntry, Competition
 from leaderboards.export import spreadsheet_text
+from pages.action_labels import label_of
 
 # Actions whose sentences speak of people and of the competition as a whole.
 NAMES_NOTHING_HIDDEN = frozenset(
@@ -31,12 +33,13 @@ NAMES_NOTHING_HIDDEN = frozenset(
     }
 )
 CLOCK = "-"  # in the filter: what no person did
+MOST_SHOWN = 200  # characters of a detail; exports have the whole
 HEAD = ("when", "who", "action", "what", "details")
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which entries are listed. Days are those of UTC, both included."""
+    """Which entries are listed. Days are those of the active time zone, both included."""
 
     who: str = ""
     action: str = ""
@@ -65,7 +68,7 @@ class Filter:
         if self.since:
             found = found.filter(at__gte=_midnight(self.since))
         if self.until:
-            found = found.filter(at__lt=_midnight(self.until) + dt.timedelta(days=1))
+            found = found.filter(at__lt=_midnight(self.until + dt.timedelta(days=1)))
         if self.words:
             in_text = Q(text__icontains=self.words)
             if not sees_hidden:
@@ -83,7 +86,7 @@ def _day(text: str) -> dt.date | None:
 
 
 def _midnight(day: dt.date) -> dt.datetime:
-    return dt.datetime.combine(day, dt.time(), dt.UTC)
+    return dt.datetime.combine(day, dt.time(), timezone.get_current_timezone())
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,13 @@ class Line:
     @property
     def kind(self) -> str:
         """The kind of action in words."""
-        return in_words(self.entry.action)
+        return label_of(self.entry.action)
+
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        """What the entry keeps beside its sentence, shortened; for whoever reads the sentence."""
+        told = self.entry.data.items() if self.text else ()
+        return [(in_words(name), _shortened(value)) for name, value in told if value not in (None, "", [], {})]
 
     def as_json(self) -> dict[str, Any]:
         """The entry as an export tells it; without what is hidden."""
@@ -110,9 +119,14 @@ class Line:
         return told | ({"data": self.entry.data} if self.text else {})
 
 
-def in_words(action: str) -> str:
-    """`change_budget` as `change budget`."""
-    return action.replace("_", " ").replace("-", " ")
+def _shortened(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def in_words(name: str) -> str:
+    """The name of a detail in words: `wall_seconds` as `wall seconds`."""
+    return name.replace("_", " ").replace("-", " ")
 
 
 def line(entry: AuditEntry, *, sees_hidden: bool) -> Line:

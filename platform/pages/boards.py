@@ -11,6 +11,7 @@ from django.db.models import OuterRef, Q, Subquery
 
 from competitions.lifecycle import revealed_tasks
 from competitions.models import Entrant, Phase, Round, Task
+from competitions.policy import hiding
 from datasets.models import DatasetVersion
 from leaderboards import notes
 from leaderboards.models import Board, LeaderboardRow
@@ -87,7 +88,8 @@ def tasks_of(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> list[TaskF
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     of_phase = Task.objects.filter(phase=phase)
     # A dataset is hidden by any blind phase that uses it, so the tasks of those are looked at too.
-    blind = Q(phase__kind=Phase.Kind.AUTOML, dataset__in=of_phase.values("dataset"))
+    own = Q(phase__kind=Phase.Kind.AUTOML, phase__round__competition=phase.round.competition_id)
+    blind = (own | hiding()) & Q(dataset__in=of_phase.values("dataset"))
     tasks = list(
         Task.objects.filter(Q(phase=phase) | blind)
         .select_related("phase", "dataset")

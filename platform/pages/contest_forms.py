@@ -62,7 +62,7 @@ class NewCompetition(forms.Form):
     )
     starts_at = LocalMoment(label="First phase opens", required=False)
     time_zone = forms.ChoiceField(
-        label="in the time zone",
+        label="Time zone",
         required=False,
         help_text="It is kept with your account, and is where your times are typed from now on.",
     )
@@ -103,13 +103,15 @@ class CloneForm(forms.Form):
     slug = Address()
     start = LocalMoment(
         label="First phase opens",
-        required=False,
-        help_text="All other dates move by as much. Empty: the dates stay as they are.",
+        help_text="All other dates move by as much. With a moment that has passed, phases of the copy are open or "
+        "over at once.",
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, has_phases: bool, **options: Any) -> None:
         options.setdefault("label_suffix", "")
         super().__init__(*args, **options)
+        if not has_phases:
+            del self.fields["start"]
 
 
 class SettingsForm(OfCompetition):

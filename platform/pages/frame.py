@@ -116,6 +116,17 @@ class Frame:
         """Whether the person may submit, as far as roles decide."""
         return self.viewer.may_submit
 
+    @cached_property
+    def offers_kit(self) -> bool:
+        """Whether the starting kit is of use: where the platform's own metrics score, and not in a draft without
+        datasets, for which there is nothing to prepare.
+        """
+        if self.has_programs:
+            return False
+        if self.competition.state != Competition.State.DRAFT:
+            return True
+        return Task.objects.filter(phase__round__competition=self.competition).exists()
+
     @property
     def has_programs(self) -> bool:
         """Whether organizers' programs score here, so that the platform's own kit is of no use."""

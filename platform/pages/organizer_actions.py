@@ -95,34 +95,53 @@ def _budget(asked: Any) -> Action:
     return changes.ChangeBudget(by=asked.by, phase=asked.phase, **asked.answers)
 
 
+IN_PHASES = "manage_phases"  # what acts on a phase or its datasets leads back to their section
+
 OFFERS: dict[str, Offer] = {
     "extend-deadline": Offer(
         "Move the deadline",
         "phase",
         Deadline,
         lambda a: dates.ExtendDeadline(by=a.by, phase=a.phase, **a.answers),
+        back=IN_PHASES,
     ),
     "extra-time": Offer(
         "Give extra time",
         "phase",
         ExtraTime,
         lambda a: dates.GiveExtraTime(by=a.by, phase=a.phase, **a.answers),
+        back=IN_PHASES,
     ),
-    "release": Offer("Release", "phase", Nothing, lambda a: release.Release(by=a.by, phase=a.phase)),
-    "reveal": Offer("Reveal the datasets", "phase", Nothing, lambda a: release.Reveal(by=a.by, phase=a.phase)),
+    "release": Offer(
+        "Release", "phase", Nothing, lambda a: release.Release(by=a.by, phase=a.phase), back=IN_PHASES
+    ),
+    "reveal": Offer(
+        "Reveal the datasets", "phase", Nothing, lambda a: release.Reveal(by=a.by, phase=a.phase), back=IN_PHASES
+    ),
     "board": Offer(
         "Show, freeze or hide the board",
         "phase",
         BoardState,
         lambda a: release.SetBoard(by=a.by, phase=a.phase, board=a.answers["board"]),
+        back=IN_PHASES,
     ),
     "open-for-ever": Offer(
-        "Go on without end", "phase", Nothing, lambda a: release.OpenForEver(by=a.by, phase=a.phase)
+        "Go on without end",
+        "phase",
+        Nothing,
+        lambda a: release.OpenForEver(by=a.by, phase=a.phase),
+        back=IN_PHASES,
     ),
-    "rescore": Offer("Score again", "phase", Nothing, lambda a: changes.Rescore(by=a.by, phase=a.phase)),
-    "change-budget": Offer("Change the budget", "phase", Limits, _budget, is_dangerous=True),
+    "rescore": Offer(
+        "Score again", "phase", Nothing, lambda a: changes.Rescore(by=a.by, phase=a.phase), back=IN_PHASES
+    ),
+    "change-budget": Offer("Change the budget", "phase", Limits, _budget, is_dangerous=True, back=IN_PHASES),
     "rescore-task": Offer(
-        "Score again", "task", Nothing, lambda a: changes.Rescore(by=a.by, phase=a.task.phase, task=a.task)
+        "Score again",
+        "task",
+        Nothing,
+        lambda a: changes.Rescore(by=a.by, phase=a.task.phase, task=a.task),
+        back=IN_PHASES,
     ),
     "change-metric": Offer(
         "Change the metric",
@@ -130,12 +149,14 @@ OFFERS: dict[str, Offer] = {
         MetricChoice,
         lambda a: changes.ChangeMetric(by=a.by, task=a.task, metric=a.answers["metric"]),
         is_dangerous=True,
+        back=IN_PHASES,
     ),
     "use-version": Offer(
         "Use the newest version",
         "task",
         VersionHow,
         lambda a: changes.UseCurrentVersion(by=a.by, task=a.task, run_again=a.answers["how"] == "run"),
+        back=IN_PHASES,
     ),
     "rerun": Offer(
         "Run again",

@@ -48,7 +48,7 @@ def shown_phases(
 ) -> list[ShownPhase]:
     """Every phase for the organizers, in the competition's order."""
     problems: dict[str, list[ProtocolProblem]] = {}
-    for problem in check_competition(phases, now=now):
+    for problem in check_competition(phases, now=now, sees_hidden=sees_hidden):
         problems.setdefault(problem.place, []).append(problem)
     runs = Run.objects.filter(task__phase__in=phases).order_by()
     counts: dict[int, dict[int, int]] = {}

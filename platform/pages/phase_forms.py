@@ -225,10 +225,12 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
         return title
 
     def _get_validation_exclusions(self) -> set[str]:
-        """A round that is saved with the phase has no id yet."""
+        """A round that is saved with the phase has no id yet; an image that stays may be one of before."""
         excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
         group = self.cleaned_data.get("round")
-        return excluded | {"round"} if group is not None and group.pk is None else excluded
+        if group is not None and group.pk is None:
+            excluded |= {"round"}
+        return excluded if "image" in self.changed_data else excluded | {"image"}
 
     def _post_clean(self) -> None:
         """The model's own rules, and whether the dates of a phase that has submissions may move so."""

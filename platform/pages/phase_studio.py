@@ -69,7 +69,7 @@ def section(shown: Frame, *, data: Mapping[str, str] | None = None) -> Section:
     )
     tasks = tasks_of(phases, now, sees_hidden=shown.sees_hidden)
     problems: dict[str, list[ProtocolProblem]] = {}
-    for problem in check_competition(phases, now=now):
+    for problem in check_competition(phases, now=now, sees_hidden=shown.sees_hidden):
         problems.setdefault(problem.place, []).append(problem)
     picture = timeline.draw(phases, now)
     rows: dict[int, list[Row]] = {}

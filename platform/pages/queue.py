@@ -63,7 +63,6 @@ class RunAtWork:
     dataset: str
     since: dt.datetime | None
     worker: Worker | None
-    heard_at: dt.datetime | None
     elapsed: float | None
     budget: float
 
@@ -158,7 +157,6 @@ class QueueView:
                     self.names[run.task_id],
                     run.started_at or (last.claimed_at if last else run.queued_at),
                     last.worker if last else None,
-                    last.heard_at if last else None,
                     elapsed,
                     run.budget.wall_seconds,
                 )

@@ -1,6 +1,6 @@
 """The organizers' table of submissions: its lines, and what may be asked of it, in few queries however many."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
@@ -86,7 +86,7 @@ def table(shown: frame.Frame, given: QueryDict) -> Table:
     concealed = selecting.concealed(shown.phases, sees_hidden=shown.sees_hidden, now=shown.now)
     return Table(
         wanted,
-        _lines(shown, page.submissions, names),
+        _lines(shown, page.submissions, names, {phase.pk for phase in concealed}),
         page,
         _choices(shown, wanted, tasks, names),
         [phase.title for phase in concealed] if wanted.tells_outcomes else [],
@@ -129,7 +129,7 @@ def tasks_of(phases: Sequence[Phase]) -> list[Task]:
     by_id = {phase.pk: phase for phase in phases}
     newest = DatasetVersion.objects.in_use().filter(dataset=OuterRef("dataset"))
     tasks = Task.objects.filter(phase__in=by_id).select_related("dataset").order_by("order", "id")
-    found = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
+    found: list[Task] = list(tasks.annotate(newest_name=Subquery(newest.values("name")[:1])))
     for task in found:
         task.phase = by_id[task.phase_id]
     return found
@@ -146,7 +146,10 @@ def names_of(tasks: Sequence[Task], shown: frame.Frame) -> dict[int, str]:
     return names
 
 
-def _lines(shown: frame.Frame, listed: Sequence[Submission], names: dict[int, str]) -> list[Line]:
+def _lines(
+    shown: frame.Frame, listed: Sequence[Submission], names: dict[int, str], concealed: Collection[int]
+) -> list[Line]:
+    # Whether it stands on a board tells that its runs have ended, which of concealed phases nobody may know yet.
     phases = {phase.pk: phase for phase in shown.phases}
     lines = []
     for submission in listed:
@@ -156,7 +159,8 @@ def _lines(shown: frame.Frame, listed: Sequence[Submission], names: dict[int, st
             run.submission = submission
             glances.append(glance(run, names[run.task_id], sees_hidden=shown.sees_hidden, now=shown.now))
         state = submission_state(submission, glances)
-        lines.append(Line(submission, glances, *state, counts=vars(submission)["on_board"]))
+        counts = vars(submission)["on_board"] and submission.phase_id not in concealed
+        lines.append(Line(submission, glances, *state, counts=counts))
     return lines
 
 

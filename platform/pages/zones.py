@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.functional import lazy
 
+from competitions import clock as protocol
+
 COOKIE = "podium_zone"  # static/podium/podium.js sets it
 TYPED = "%Y-%m-%dT%H:%M"  # as a field of the type datetime-local sends it
 # As forms are made before they know who fills them in.
@@ -75,14 +77,17 @@ def typed(moment: dt.datetime | None) -> str:
 def read(clock: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
     """The moment at which the clocks of a zone show this; the earlier one where they show it twice.
 
-    Raises ValueError, with a sentence, where they never show it because they go forward then.
+    Raises ValueError, with a sentence, where they never show it because they go forward then, and for a year that
+    no competition has.
     """
     there = clock.replace(tzinfo=zone, fold=0)
     try:
         moment = there.astimezone(dt.UTC)
         shown = moment.astimezone(zone)
     except OverflowError:
-        raise ValueError("This date lies outside of the calendar.") from None
+        raise ValueError(protocol.OUT_OF_REACH) from None
+    if not protocol.is_in_reach(moment):
+        raise ValueError(protocol.OUT_OF_REACH)
     if shown.replace(tzinfo=None) == clock:
         return moment
     raise ValueError(

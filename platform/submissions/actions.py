@@ -62,7 +62,7 @@ def submit(
         try:
             with transaction.atomic(), archive.open("rb") as file:
                 # Locking the entrant makes reading the quota and using it one step for two uploads at once.
-                entrant = competition_actions.locked_entrant(phase.competition, user)
+                check_same(phase, user, entrant, competition_actions.locked_entrant(phase.competition, user))
                 if not is_trial:
                     check_quota(phase, entrant, clock.now(phase.competition))
                 submission = store_submission(
@@ -92,6 +92,17 @@ def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
     if not phase.takes_submissions:
         raise Refused(f"Nobody submits to {phase.title}; its entries come from an earlier phase.", status=409)
     fanning.check(phase)
+    check_has_not_left(phase, user)
+    if code_runs_unconfined() and not is_kit_code:
+        raise Refused(
+            "This installation has no sandbox, so it runs the starting kit's own code only.",
+            status=409,
+            mend="Its operator learns from ./podium doctor how to use one.",
+        )
+
+
+def check_has_not_left(phase: Phase, user: User) -> None:
+    """Refuse who left a team that has submitted to the phase with them."""
     left = teams.departed_from(user, phase)
     if left is not None:
         raise Refused(
@@ -99,12 +110,13 @@ def check(*, user: User, phase: Phase, is_kit_code: bool) -> None:
             "with it or not at all.",
             status=409,
         )
-    if code_runs_unconfined() and not is_kit_code:
-        raise Refused(
-            "This installation has no sandbox, so it runs the starting kit's own code only.",
-            status=409,
-            mend="Its operator learns from ./podium doctor how to use one.",
-        )
+
+
+def check_same(phase: Phase, user: User, before: Entrant, locked: Entrant) -> None:
+    """Refuse who competes as somebody else than when the upload began: window and quota were another's."""
+    check_has_not_left(phase, user)
+    if locked != before:
+        raise Refused("Your team has changed while the archive was read.", status=409, mend="Submit again.")
 
 
 def tries_out(user: User, phase: Phase, tasks: Sequence[Task]) -> bool:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.refusals import Refused
 from competitions.models import Phase, Task
 from submissions import dispatch, making
+from submissions.forecast import work
 from submissions.models import Reason, Run, RunState, Submission
 from submissions.programs import kinds
 from submissions.programs import making as programmed
@@ -141,7 +142,7 @@ def counted(number: int, word: str) -> str:
 
 def worst_hours(runs: Iterable[Run]) -> str:
     """How long the runs may take one after the other at most: `up to 2.5 worker-hours`."""
-    return f"up to {sum(run.budget.wall_seconds for run in runs) / 3600:.1f} worker-hours"
+    return f"up to {work(sum(run.budget.wall_seconds for run in runs) / 3600)}"
 
 
 def refuse_nothing(runs: list[Run], what: str) -> None:

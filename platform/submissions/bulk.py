@@ -23,7 +23,7 @@ from accounts.refusals import Refused
 from competitions import clock, policy
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition
-from submissions import again, doorbell, moderation
+from submissions import again, doorbell, forecast, moderation, signals
 from submissions.again import counted
 from submissions.models import BulkWork, Run, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -38,12 +38,6 @@ IDS_KEPT = 1000  # in the audit entry
 PREVIEWS_LAST = dt.timedelta(days=1)
 ONE_TURN = dt.timedelta(seconds=60)  # how long one task works before it lets others go first
 Kind = BulkWork.Kind
-PAST = {
-    Kind.RERUN: "are run again",
-    Kind.RESCORE: "are scored again",
-    Kind.CANCEL: "are cancelled",
-    Kind.DISQUALIFY: "are disqualified",
-}
 
 
 @dataclass(frozen=True)
@@ -162,30 +156,29 @@ class Begin(Action):
     def preview(self, now: dt.datetime) -> Preview:
         """How many submissions and runs, the worst hours, and who stays as they are."""
         seen, kind = self.seen, self.work.kind
-        sentences = [
-            f"{counted(seen.touched, 'submission')} of {seen.chosen} {PAST[Kind(kind)]}: {self.work.told}."
-        ]
+        what = self.work.get_kind_display().capitalize()
+        sentences = [f"{what}: {seen.touched} of {counted(seen.chosen, 'submission')}, {self.work.told}."]
         if kind == Kind.RERUN:
             sentences += [
-                f"{counted(seen.runs, 'run')} go to the queue again: up to {seen.hours:.1f} worker-hours.",
+                f"Into the queue: {counted(seen.runs, 'run')}, up to {forecast.work(seen.hours)}.",
                 "Their old scores stand until the new ones come. Live submissions go first.",
             ]
         elif kind == Kind.RESCORE:
-            sentences.append(
-                f"What {counted(seen.runs, 'run')} left is scored again; nothing is run. Old scores stand until "
-                "the new ones come."
-            )
+            sentences += [
+                f"Scored again is what {counted(seen.runs, 'run')} left; nothing is run.",
+                "Old scores stand until the new ones come, and the boards follow each of them.",
+            ]
         elif kind == Kind.CANCEL:
-            sentences.append(
-                f"{counted(seen.runs, 'run')} end without a score; {seen.at_workers} of them are at workers, "
-                "which are told with their next heartbeat."
-            )
+            sentences.append(f"Ended without a score: {counted(seen.runs, 'run')}.")
+            if seen.at_workers:
+                told = "they are told with the next heartbeat"
+                sentences.append(f"Of these at workers: {seen.at_workers}; {told}.")
         else:
-            sentences.append(f"Their scores count no more, and {counted(seen.runs, 'run')} are stopped.")
+            sentences.append(f"Their scores count no more. Stopped: {counted(seen.runs, 'run')}.")
             if seen.later:
-                sentences.append(f"{counted(seen.later, 'entry')} of later phases that came of them go, too.")
+                sentences.append(f"Entries of later phases that came of them and go, too: {seen.later}.")
         if seen.left:
-            sentences.append(f"{counted(seen.left, 'submission')} left out: {_why_left(kind)}")
+            sentences.append(f"Left as they are: {counted(seen.left, 'submission')}. {_why_left(kind)}")
         return Preview(
             sentences,
             rescored=seen.runs if kind == Kind.RESCORE else 0,
@@ -221,10 +214,10 @@ class Begin(Action):
 
 def _why_left(kind: str) -> str:
     return {
-        Kind.RERUN: "they hold no code that has ended, or stand on the runs of an earlier phase.",
-        Kind.RESCORE: "they left no predictions.",
-        Kind.CANCEL: "they have ended, or came from an earlier phase by themselves.",
-        Kind.DISQUALIFY: "they are disqualified already.",
+        Kind.RERUN: "They hold no code that has ended, or stand on the runs of an earlier phase.",
+        Kind.RESCORE: "They left no predictions.",
+        Kind.CANCEL: "They have ended, or came from an earlier phase by themselves.",
+        Kind.DISQUALIFY: "They are disqualified already.",
     }[Kind(kind)]
 
 
@@ -242,9 +235,13 @@ def work_on(now: dt.datetime | None = None) -> int:
     pieces = 0
     works = BulkWork.objects.filter(state=BulkWork.State.WORKING).order_by("begun_at", "pk")
     for work_id in works.values_list("pk", flat=True):
-        while timezone.now() < end and step(work_id):
-            pieces += 1
-    if works.exists():
+        try:
+            while timezone.now() < end and step(work_id):
+                pieces += 1
+        except Exception:
+            # It is tried again at the next turn; works behind it do not wait for it.
+            log.exception("a piece of bulk work %s broke down", work_id)
+    if pieces and works.exists():
         doorbell.ring_bulk_works()
     return pieces
 
@@ -264,7 +261,8 @@ def step(work_id: int) -> bool:
             work.left_out = [*work.left_out, f"{work.user} may not change this competition any more."]
         else:
             hold(work.competition)
-            _do(work, ids)
+            with signals.together():
+                _do(work, ids)
         work.position += len(ids) if work.is_working else 0
         if work.is_working and work.position >= work.total:
             work.state, work.ended_at = BulkWork.State.DONE, timezone.now()

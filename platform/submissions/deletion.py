@@ -7,18 +7,18 @@ other competitions waiting. What is to be deleted is in the database, so a resta
 
 import datetime as dt
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Count
 from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 
 from accounts.refusals import Refused
-from competitions import policy
-from competitions.actions.base import Action, Preview
+from competitions import clock, policy
+from competitions.actions.base import Action, Preview, record
+from competitions.actions.copying import free_slug
 from competitions.models import AuditEntry, Competition, Deletion, Entrant, Phase, PhaseFile, Task, Team
 from datasets.versions import delete_afterwards
 from submissions import doorbell
@@ -41,7 +41,7 @@ from submissions.transitions import hold
 
 log = logging.getLogger(__name__)
 
-CHUNK = 100  # submissions a transaction
+CHUNK = 50  # submissions a transaction
 DELETED = "Its competition was deleted."
 
 
@@ -53,7 +53,6 @@ class DeleteCompetition(Action):
     typed: str
 
     name: ClassVar[str] = "delete_competition"
-    counts: dict[str, int] = field(default_factory=dict, init=False)
 
     @property
     def competition(self) -> Competition:
@@ -82,6 +81,7 @@ class DeleteCompetition(Action):
         rehearsals = Competition.objects.filter(rehearses=self.contest, deletion=None)
         for gone in (self.contest, *rehearsals):
             self._begin(gone)
+        revoke_workers()
         transaction.on_commit(doorbell.ring_deletion, robust=True)
         return f"{self.contest.title} was deleted."
 
@@ -96,11 +96,10 @@ class DeleteCompetition(Action):
             asked_at=timezone.now(),
             counts=counts_of(gone),
         )
-        revoke_workers_of(gone)
         # The address is free at once, and without a role nobody but the operator sees a draft.
         gone.organizers.all().delete()
         Competition.objects.filter(pk=gone.pk).update(
-            slug=f"deleted-{gone.pk}",
+            slug=free_slug(f"deleted-{gone.pk}"),
             state=Competition.State.DRAFT,
             rehearses=None,
             clock_offset=dt.timedelta(0),
@@ -132,6 +131,15 @@ class ThrowAwayRehearsal(DeleteCompetition):
         self.typed = self.contest.slug
         super().check(now)
 
+    def change(self, now: dt.datetime) -> str:
+        """Delete it, and say so in the log of the competition: that of the rehearsal goes with it."""
+        original = self.contest.rehearses
+        text = super().change(now)
+        if original is not None:
+            told = f"The rehearsal of {original.title} was thrown away."
+            record(original, by=self.by, action=self.name, text=told, at=clock.now(original))
+        return text
+
 
 def counts_of(competition: Competition) -> dict[str, int]:
     """How many entrants, submissions and runs a competition has."""
@@ -159,12 +167,17 @@ def what_goes(competition: Competition) -> list[str]:
     return sentences
 
 
-def revoke_workers_of(competition: Competition) -> None:
-    """Revoke workers that served this competition alone: without a scope they would serve all competitions."""
-    scoped = Worker.objects.annotate(scope=Count("competitions")).filter(scope=1, competitions=competition)
-    Worker.objects.filter(pk__in=list(scoped.values_list("pk", flat=True)), revoked_at=None).update(
-        revoked_at=timezone.now()
-    )
+def revoke_workers(also: Competition | None = None) -> None:
+    """Revoke workers that served only competitions that go: without a scope they would serve all competitions.
+
+    `also` is one that goes without an action.
+    """
+    stay = Competition.objects.filter(deletion=None)
+    if also is not None:
+        stay = stay.exclude(pk=also.pk)
+    scoped = Worker.objects.filter(revoked_at=None).exclude(competitions=None)
+    alone = scoped.exclude(pk__in=Worker.objects.filter(competitions__in=stay).values("pk"))
+    Worker.objects.filter(pk__in=list(alone.values_list("pk", flat=True))).update(revoked_at=timezone.now())
 
 
 def stop_all(competition: Competition) -> None:

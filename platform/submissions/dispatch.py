@@ -1,7 +1,7 @@
 """Which queued runs go to the workers now, and which place the others have.
 
-Order: live runs before re-runs; entrants in turn (round-robin, not first-come); within an entrant the first
-task of every submission before any submission's other tasks, so that code which fails says so early.
+Order: live runs before re-runs and rehearsals; entrants in turn (round-robin, not first-come); within an entrant
+the first task of every submission before any submission's other tasks, so that code which fails says so early.
 
 Entrants stand in a ring, one for each class of workers: whoever starts to wait joins at its end, and whoever has
 been given a worker goes to the end again. So between two turns of an entrant everybody else has one at most, the
@@ -11,7 +11,7 @@ order does not depend on how long runs take, and a place in the queue says how m
 import datetime as dt
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -165,6 +165,7 @@ FIELDS = (
     "submission__interface",
     "task__quarantined_at",
     "task__quarantine_reason",
+    "task__phase__round__competition__rehearses",
     "task__phase",
 )
 
@@ -172,9 +173,13 @@ FIELDS = (
 def queued() -> list[Queued]:
     """All queued runs in the order in which they are given out: two queries, however many there are."""
     by_id: dict[int, Queued] = {}
+    rehearsing: set[int] = set()
     for row in Run.objects.filter(state=RunState.QUEUED).values_list(*FIELDS):
         pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
-        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside, phase = asked
+        needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside = asked
+        quarantined_at, quarantine, rehearses, phase = aside
+        if rehearses is not None:
+            rehearsing.add(entrant)
         needs = Needs(
             resource_class=needs_class,
             is_blind=trusted or kind in Phase.HIDDEN_KINDS,
@@ -185,14 +190,14 @@ def queued() -> list[Queued]:
             memory_bytes=budget.get("memory_bytes"),
             image=image,
             is_model=interface == "model",
-            aside=aside[1] if aside[0] is not None else None,
+            aside=quarantine if quarantined_at is not None else None,
         )
-        line = Line(needs_class, is_rerun, entrant)
+        line = Line(needs_class, is_rerun or rehearses is not None, entrant)
         by_id[pk] = Queued(
             Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at, phase
         )
     waiting = [found.waiting for found in by_id.values()]
-    return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting))]
+    return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting, rehearsing))]
 
 
 def queued_checks() -> list[Queued]:
@@ -225,10 +230,11 @@ def needs_of_check(check: ReadinessCheck) -> Needs:
     )
 
 
-def _turns(waiting: Sequence[Waiting]) -> dict[Line, Turn]:
+def _turns(waiting: Sequence[Waiting], rehearsing: Collection[int]) -> dict[Line, Turn]:
     """The last turn of every entrant since the oldest of the waiting runs was queued.
 
     A run that its worker gave back has had no turn. One that was lost with its worker has: it may be the reason.
+    `rehearsing`: the entrants whose runs all go after live work.
     """
     if not waiting:
         return {}
@@ -239,7 +245,10 @@ def _turns(waiting: Sequence[Waiting]) -> dict[Line, Turn]:
         .values_list("run__resource_class", "run__is_rerun", "run__submission__entrant")
         .annotate(at=Max("claimed_at"), number=Max("pk"))
     )
-    return {Line(*line): Turn(at, number) for *line, at, number in taken}
+    turns: dict[Line, Turn] = {}
+    for resource_class, is_rerun, entrant, at, number in taken.order_by("number"):
+        turns[Line(resource_class, is_rerun or entrant in rehearsing, entrant)] = Turn(at, number)
+    return turns
 
 
 @dataclass(frozen=True)

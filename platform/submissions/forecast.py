@@ -74,10 +74,11 @@ class Forecast:
 
 
 def work(hours: float) -> str:
-    """An amount of work in words: `4.5 worker-hours`, `12 worker-minutes`."""
+    """An amount of work in words: `4.5 worker-hours`, `12 worker-minutes`, `30 worker-seconds`."""
     if hours >= 1:
         return f"{hours:,.1f} worker-hours"
-    return f"{60 * hours:.0f} worker-minute{'' if round(60 * hours) == 1 else 's'}"
+    count, unit = (60 * hours, "minute") if 60 * hours >= 1 else (3600 * hours, "second")
+    return f"{count:.0f} worker-{unit}{'' if round(count) == 1 else 's'}"
 
 
 def spread(seconds: Sequence[float], workers: int) -> list[float]:

@@ -66,6 +66,8 @@ def tick(at: dt.datetime | None = None, *, only: Competition | None = None) -> i
         phases = phases.filter(round__competition=only)
     unrevealed = _unrevealed()
     for competition, own in _by_competition(phases):
+        if competition.state == Competition.State.DRAFT and competition.published_at is None:
+            continue  # its dates are still being chosen, maybe copied from a year that has gone by
         for phase in due_reveals(own, unrevealed, clock.at(at or timezone.now(), competition)):
             try:
                 release.Reveal(by=None, phase=phase).execute()

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from accounts.refusals import Refused
 from competitions.actions.base import Action, Preview
 from competitions.models import Competition, Task
-from submissions import dispatch
+from submissions import dispatch, signals
 from submissions.again import counted
 from submissions.models import Run, RunState, Submission
 from submissions.models.runs import AT_WORKER, ENDED
@@ -92,18 +92,21 @@ class Quarantine(OfTask):
         held = runs.filter(state__in=AT_WORKER).count()
         scored = runs.filter(state=RunState.FINISHED).count()
         others = self.task.phase.tasks.filter(quarantined_at=None).exclude(pk=self.task.pk).count()
-        sentences = [f"No run on {self.what} goes to a worker. {counted(waiting, 'run')} wait and say why."]
+        title = self.task.phase.title
+        sentences = [
+            f"No run on {self.what} goes to a worker. Waiting now, and saying why: {counted(waiting, 'run')}."
+        ]
         if held:
-            sentences.append(f"{counted(held, 'run')} that workers have go on to their end.")
+            sentences.append(f"At workers now, and going on to their end: {counted(held, 'run')}.")
         if others:
             sentences.append(
-                f"The board of {self.task.phase.title} ranks by the other {counted(others, 'dataset')}; "
-                f"{counted(scored, 'finished run')} keep their scores and do not count meanwhile."
+                f"The board of {title} ranks by its other datasets ({others}). Finished runs keep their scores, "
+                f"which do not count meanwhile: {counted(scored, 'run')}."
             )
         else:
-            sentences.append(
-                f"It is the only dataset of {self.task.phase.title}: everybody shares the first place."
-            )
+            sentences.append(f"It is the only dataset of {title}: nobody has a score there meanwhile.")
+            if self.task.phase.children.exists():
+                sentences.append("Entries that wait for it go forward to later phases when it is lifted.")
         return Preview([*sentences, *self._elsewhere(), "Nothing is lost: lifting it brings all of this back."])
 
     def _elsewhere(self) -> list[str]:
@@ -120,8 +123,9 @@ class Quarantine(OfTask):
         self.task.save(update_fields=["quarantined_at", "quarantine_reason"])
         others = Run.objects.filter(submission=OuterRef("pk")).exclude(task=self.task).exclude(state__in=ENDED)
         waited = Submission.objects.filter(state=Submission.State.ACTIVE, runs__in=self._waiting())
-        for submission in waited.filter(~Exists(others)).distinct():
-            settle(submission)
+        with signals.together():
+            for submission in waited.filter(~Exists(others)).distinct():
+                settle(submission)
         transaction.on_commit(dispatch.after_commit, robust=True)
         return f"{self.what} was set aside: {self.reason.strip()}"
 
@@ -141,13 +145,12 @@ class LiftQuarantine(OfTask):
         """What runs, what counts, and what stays failed."""
         failed = Run.objects.filter(task=self.task, state=RunState.FAILED).count()
         sentences = [
-            f"{counted(self._waiting().count(), 'run')} on {self.what} go to workers, in their order.",
+            f"Runs on {self.what} go to workers again, in their order. Waiting now: {self._waiting().count()}.",
             f"The board of {self.task.phase.title} ranks by it again.",
         ]
         if failed:
-            sentences.append(
-                f"{counted(failed, 'run')} that failed stay failed; run them again from the table of submissions."
-            )
+            again = "run them again from the table of submissions"
+            sentences.append(f"Those that failed stay failed; {again}: {counted(failed, 'run')}.")
         return Preview(sentences)
 
     def change(self, now: dt.datetime) -> str:
@@ -191,7 +194,7 @@ class RingAgain(Action):
         """How many, and that it changes no place."""
         return Preview(
             [
-                f"The doorbell of {counted(self._runs().count(), 'waiting run')} is rung again.",
+                f"Rung for again: {counted(self._runs().count(), 'waiting run')}.",
                 "Nobody's place in the queue changes. The site rings by itself, too; this only saves the wait.",
             ]
         )
@@ -200,4 +203,4 @@ class RingAgain(Action):
         """Forget when it was rung last, so that the next look rings at once."""
         many = self._runs().update(rung_at=None)
         transaction.on_commit(dispatch.after_commit, robust=True)
-        return f"The doorbell of {counted(many, 'waiting run')} was rung again."
+        return f"Rung for again: {counted(many, 'waiting run')}."

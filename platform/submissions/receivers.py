@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
 from accounts.signals import registration_asked
 from competitions.actions.dates import moved
 from competitions.models import Competition
 from competitions.signals import shifted
-from submissions import copies, curves, handover
+from submissions import copies, curves, deletion, handover
 from submissions.models import Attempt, Handover, Run, Submission
 from submissions.models.worker import code_runs_unconfined
 from submissions.signals import changed, scored
@@ -41,6 +42,12 @@ def entries_go_forward(submission: Submission, **kwargs: Any) -> None:
 def curve_is_drawn_anew(run: Run, **kwargs: Any) -> None:
     """A run was scored, maybe again by another rule: the scores of its earlier predictions are computed anew."""
     curves.forget(run)
+
+
+@receiver(pre_delete, sender=Competition)
+def workers_of_its_own_are_revoked(instance: Competition, **kwargs: Any) -> None:
+    """A worker that served it alone would serve every competition without it."""
+    deletion.revoke_workers(also=instance)
 
 
 @receiver(shifted)

@@ -191,7 +191,7 @@ def page_of(
     counted = found.order_by().annotate(one=Value(1)).values("one").annotate(many=Count("pk")).values("many")
     rows = (Submission.objects.all() if load is None else load).filter(pk__in=ordered.values("pk")[: PER_PAGE + 1])
     rows = rows.annotate(matching=Coalesce(Subquery(counted, output_field=IntegerField()), 0))
-    listed = list(rows.order_by(*(OrderBy(F(name), descending=falls) for name, falls in keys)))
+    listed: list[Submission] = list(rows.order_by(*(OrderBy(F(name), descending=falls) for name, falls in keys)))
     more, listed = len(listed) > PER_PAGE, listed[:PER_PAGE]
     if beyond is not None and not listed:
         return page_of(found, wanted, phases, load=load)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from submissions import bulk, curves, deletion, dispatch, doorbell, files, handover, reconciler, scoring
 from submissions.programs.kinds import is_scored_by_program
 from submissions.programs.scoring import score_programmed, stop_all
+from submissions.rehearsal import made_datasets
 
 LONGEST_SCORING = 31 * 86_400  # seconds; the budget of a run bounds its programs, not the task's own limit
 
@@ -50,8 +51,9 @@ def reconcile() -> None:
 
 @shared_task(name="submissions.sweep")  # type: ignore[untyped-decorator]
 def sweep() -> None:
-    """Remove files that nobody refers to."""
+    """Remove files that nobody refers to, and what was made for rehearsals that never began."""
     files.sweep()
+    made_datasets.sweep()
 
 
 @shared_task(name="submissions.lifecycle")  # type: ignore[untyped-decorator]

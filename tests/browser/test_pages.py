@@ -182,3 +182,16 @@ def test_somebody_registers_and_joins(contest, open_page):
     page.goto(contest.get_absolute_url())
     page.get_by_role("button", name="Join").click()
     expect(page.get_by_role("heading", name="Submit", exact=True)).to_be_visible()
+
+
+def test_a_question_stays_open_while_the_page_follows_its_runs(contest, open_page):
+    page = open_page(make.user("alice"))
+    page.goto(contest.live.get_absolute_url())
+    page.get_by_role("button", name="Cancel").click()
+    dialog = page.get_by_role("dialog", name="Cancel this submission?")
+    with page.expect_response(contest.live.get_absolute_url()):
+        pass
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Cancel it").click()
+    expect(page.locator("h2 + .chip, .head-row .chip").first).to_have_text("cancelled")
+    assert Submission.objects.get(pk=contest.live.pk).state == Submission.State.CANCELLED

@@ -1,4 +1,4 @@
-"""The timeline of the studio in a real Chromium: dragged by mouse, moved by keys, typed, and read without a script."""
+"""The timeline of the studio in a real Chromium: dragged, moved by keys, typed, and used without a script."""
 
 import datetime as dt
 from zoneinfo import ZoneInfo

@@ -85,3 +85,40 @@ def test_a_moment_says_how_far_away_it_is(world, open_page):
     page.goto(world.contest.get_absolute_url())
     expect(page.locator("dd time").first).to_contain_text("(20 days ago)")
     expect(page.locator("dd time").nth(1)).to_contain_text(re.compile(r"\(in (9|10) days\)"))
+
+
+WHERE = """() => {
+  const at = document.activeElement;
+  const style = getComputedStyle(at);
+  const box = at.getBoundingClientRect();
+  const seen = style.outlineStyle !== "none" && box.width > 0 && box.right > 0;
+  return { seen, what: at.outerHTML.slice(0, 120), isBody: at === document.body };
+}"""
+
+
+def test_every_stop_of_the_keyboard_is_seen_on_the_way_through_the_studio(world, open_page, sign_in):
+    page = open_page()
+    sign_in(page, world.people["owner"])
+    page.goto(world.contest.get_absolute_url() + "manage/")
+    stops = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(WHERE)
+        if stop["isBody"]:
+            break
+        stops.append(stop)
+    assert [stop["what"] for stop in stops if not stop["seen"]] == []
+    studio = page.get_by_role("navigation", name="Studio").get_by_role("link").count()
+    assert len(stops) > studio
+
+
+def test_the_menu_opens_and_closes_by_keyboard(world, open_page, sign_in):
+    page = open_page()
+    sign_in(page, world.people["participant"])
+    page.goto("/competitions/")
+    page.locator("details.menu summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Log out")).to_be_hidden()
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"

@@ -16,7 +16,7 @@ from accounts.models import User
 from competitions import teams
 from competitions.actions.announcements import Announce
 from competitions.actions.base import record
-from competitions.models import Competition, Organizer, Page, Phase, Question, Round, Task
+from competitions.models import Competition, Delivery, Organizer, Page, Phase, Question, Round, Task
 from datasets.models import Dataset, DatasetVersion
 from datasets.uploads.models import Upload
 from leaderboards import board
@@ -99,6 +99,7 @@ def _told(world: World) -> None:
     """An announcement to all, and an entry of the audit log that names what is hidden."""
     olga, now = world.people["owner"], timezone.now()
     Announce(by=None, contest=world.contest, subject="Welcome", body="It has begun.").execute()
+    Delivery.objects.update(read_at=now)  # a page that is read once more says the same again
     world.hidden["sentence of the audit log"] = word("audit")
     world.hidden["details of the audit log"] = word("details")
     text, more = world.hidden["sentence of the audit log"], world.hidden["details of the audit log"]

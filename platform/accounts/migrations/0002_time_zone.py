@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_initial'),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='time_zone',
-            field=models.CharField(blank=True, help_text='Where times are typed; IANA name.', max_length=64),
+            model_name="user",
+            name="time_zone",
+            field=models.CharField(blank=True, help_text="Where times are typed; IANA name.", max_length=64),
         ),
     ]

@@ -73,7 +73,9 @@ class Announce(OfCompetition):
             phase=self._phase(),
             sent_by=self.by,
         )
-        if self.audience != Audience.PERSON and same.exists():
+        if self.audience == Audience.PERSON:
+            same = same.filter(deliveries__user__in=self.recipients().values("user"))
+        if same.exists():
             raise Refused("This was sent a moment ago.", status=409, mend="It stands among the announcements.")
 
     def _phase(self) -> Phase | None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from accounts.refusals import Refused
-from competitions import policy
+from competitions import clock, policy
 from competitions.actions.addresses import slug_of
 from competitions.actions.base import Preview, record
 from competitions.actions.copying import copied
 from competitions.actions.dates import told
 from competitions.actions.queue import OfCompetition
-from competitions.models import Competition
+from competitions.models import Competition, HeldRole
 
 MOST_YEARS = 50
 
@@ -52,6 +52,11 @@ class Clone(OfCompetition):
             raise Refused("A rehearsal is not cloned.", status=409, mend="Clone the competition itself.")
         if abs(self._shift()) > MOST_YEARS * dt.timedelta(days=365):
             raise Refused(f"Dates move by at most {MOST_YEARS} years.")
+        dates = [self.contest.teams_close_at, self.contest.merges_close_at]
+        for opens_and_closes in self.contest.phases().values_list("opens_at", "closes_at"):
+            dates += opens_and_closes
+        if any(date is not None and not clock.can_move(date, self._shift()) for date in dates):
+            raise Refused("Some of its dates would lie outside of the calendar.", mend="Choose another start.")
 
     def preview(self, now: dt.datetime) -> Preview:
         """What comes along and what does not."""
@@ -62,6 +67,7 @@ class Clone(OfCompetition):
             [
                 "Pages with their pictures, phases, datasets, prizes and questions are copied.",
                 "People, teams, submissions, the e-mail list and the audit log are not.",
+                f"Whoever ever held a role in {self.contest.title} takes no rank in the copy either.",
                 *sentences,
             ]
         )
@@ -75,6 +81,11 @@ class Clone(OfCompetition):
             title=self.title,
             owner=self.by,
             shift=self._shift(),
+        )
+        # They may know its hidden data, which the copy uses again.
+        held = self.contest.held_roles.values_list("user", flat=True)
+        HeldRole.objects.bulk_create(
+            [HeldRole(competition=self.made, user_id=user) for user in held], ignore_conflicts=True
         )
         text = f"The competition was set up as a copy of {self.contest.title}."
         record(self.made, by=self.by, action="create", text=text, at=now, copy_of=self.contest.slug)

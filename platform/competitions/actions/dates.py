@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Model, QuerySet
 
 from accounts.refusals import Refused
+from competitions import clock
 from competitions.actions.base import Preview
 from competitions.actions.release import OfPhase
 from competitions.models import Competition, Entrant, Extension, Phase, PrizeClaim, Task
@@ -38,13 +39,12 @@ class ExtendDeadline(OfPhase):
             return []
         delta = self.closes_at - before
         later = list(self.competition.phases().filter(opens_at__gte=before).exclude(pk=self.phase.pk))
-        try:
-            for phase in later:
-                phase.opens_at += delta
-                if phase.closes_at is not None:
-                    phase.closes_at += delta
-        except OverflowError:
-            raise Refused("Phases after this one would move past the end of the calendar.") from None
+        for phase in later:
+            if not all(clock.can_move(date, delta) for date in (phase.opens_at, phase.closes_at) if date):
+                raise Refused("Phases after this one would move past the end of the calendar.")
+            phase.opens_at += delta
+            if phase.closes_at is not None:
+                phase.closes_at += delta
         return later
 
     def check(self, now: dt.datetime) -> None:

@@ -64,7 +64,8 @@ class Decide(OfCompetition):
     def check(self, now: dt.datetime) -> None:
         """Somebody must be concerned."""
         if not self.rows().exists():
-            raise Refused(f"Nobody of those chosen can be {self.verb} now.", status=409)
+            mend = "Tick people in the table whose state allows it."
+            raise Refused(f"Nobody of those chosen can be {self.verb} now.", status=409, mend=mend)
         if len(self.words) > 2000:
             raise Refused("These words are too long: 2,000 characters are the most.")
 

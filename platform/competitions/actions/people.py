@@ -25,7 +25,7 @@ def join(competition: Competition, user: User) -> Participant:
         raise Refused(
             f"{competition.title} is for those on its list, and none of your verified e-mail addresses is on it.",
             status=403,
-            mend="Add the address at which you were invited to your account, and follow the link sent to it.",
+            mend="Add or verify the address at which you were invited: E-mail addresses in the menu of your name.",
         )
     state = Participant.State.PENDING if mode == modes.APPROVAL else Participant.State.APPROVED
     wish, _ = Participant.objects.get_or_create(competition=competition, user=user, defaults={"state": state})

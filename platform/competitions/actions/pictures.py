@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any, BinaryIO, ClassVar
 
@@ -32,13 +33,23 @@ class AddPicture(OfCompetition):
 
     name: ClassVar[str] = "add_picture"
 
+    @cached_property
+    def encoded(self) -> pictures.Picture:
+        """The picture encoded anew; raises Refused where it is none."""
+        return pictures.encoded(self.file, self.size)
+
+    def execute(self) -> str:
+        """Encode it first: that takes a second, for which nobody else should wait."""
+        self.permit()
+        assert self.encoded
+        return super().execute()
+
     def check(self, now: dt.datetime) -> None:
         """There must be room for it, and it must be a picture."""
         kept = self.contest.images
         if kept.count() >= MOST_PICTURES:
             raise Refused(f"A competition has at most {MOST_PICTURES} pictures.", status=409)
-        self._picture = pictures.encoded(self.file, self.size)
-        if (kept.aggregate(all=Sum("size"))["all"] or 0) + len(self._picture.content) > MOST_BYTES:
+        if (kept.aggregate(all=Sum("size"))["all"] or 0) + len(self.encoded.content) > MOST_BYTES:
             raise Refused(f"The pictures of a competition have at most {format_size(MOST_BYTES)} together.")
 
     def preview(self, now: dt.datetime) -> Preview:
@@ -47,7 +58,7 @@ class AddPicture(OfCompetition):
 
     def change(self, now: dt.datetime) -> str:
         """Keep it."""
-        found = self._picture
+        found = self.encoded
         name = free_picture_name(self.contest, PurePath(self.filename).stem, found.suffix)
         self.image = PageImage(
             competition=self.contest,

@@ -42,6 +42,12 @@ class ChangeState(OfCompetition):
         if self.contest.rehearses_id is not None:
             raise Refused("A rehearsal is for its organizers alone.", status=409)
 
+    def remember(self, now: dt.datetime) -> None:
+        """Keep that people could know it, from the first time on."""
+        first = Competition.objects.filter(pk=self.contest.pk, published_at=None)
+        if first.update(published_at=now):
+            self.contest.published_at = now
+
     def change(self, now: dt.datetime) -> str:
         """Set the state, if nobody else has done so."""
         found = Competition.objects.filter(pk=self.contest.pk, state__in=self.came_from)
@@ -87,9 +93,7 @@ class Publish(ChangeState):
     def change(self, now: dt.datetime) -> str:
         """Set the state, and the moment when it is the first time."""
         text = super().change(now)
-        first = Competition.objects.filter(pk=self.contest.pk, published_at=None)
-        if first.update(published_at=now):
-            self.contest.published_at = now
+        self.remember(now)
         return text
 
 
@@ -115,6 +119,11 @@ class Unpublish(ChangeState):
                 "Runs that wait or run go on, and so do the hand-overs between phases: the clock does not stop.",
             ]
         )
+
+    def change(self, now: dt.datetime) -> str:
+        """Set the state; one that commands or the admin published is remembered as published, too."""
+        self.remember(now)
+        return super().change(now)
 
 
 @dataclass

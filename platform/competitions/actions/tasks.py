@@ -26,6 +26,12 @@ LABELS = {
     "metric": "metric",
     "wall_seconds": "seconds",
 }
+HAPPENED = {
+    "order": "was moved from place {old} to {new}",
+    "alias": "had its alias changed from {old} to {new}",
+    "metric": "had its metric changed from {old} to {new}",
+    "wall_seconds": "had its seconds changed from {old} to {new}",
+}
 
 
 def require_metric(metric: str, dataset: Dataset) -> None:
@@ -67,6 +73,10 @@ class AddTasks(OfCompetition):
         """Datasets must be the person's to use, phases of this competition, and something must be new."""
         if not self.datasets or not self.phases:
             raise Refused("Choose at least one dataset and one phase.")
+        if self.contest.rehearses_id is not None:
+            # Its clock runs ahead, and would reveal what the competition still hides.
+            mend = "Put the dataset into the competition, and start a new rehearsal."
+            raise Refused("A rehearsal has made datasets alone.", status=409, mend=mend)
         if any(phase.round.competition_id != self.contest.pk for phase in self.phases):
             raise Refused("There is no such phase.", status=404)
         usable = policy.usable_datasets(self.by) if self.by is not None else Dataset.objects.all()
@@ -200,8 +210,7 @@ class EditTasks(OfPhase):
                 continue
             found += [
                 Changed(f"{title}: {LABELS[name]}", _in_words(before, name), _in_words(after, name))
-                for name in EDITED
-                if getattr(before, name) != getattr(after, name)
+                for name in _differing(before, after)
             ]
         return found
 
@@ -218,14 +227,16 @@ class EditTasks(OfPhase):
     def change(self, now: dt.datetime) -> str:
         """Save what changed, take out the rest."""
         pairs = self._pairs()
-        told = self._told(pairs)
-        self._changes = as_data(told)
+        self._changes = as_data(self._told(pairs))
         for before, after in pairs:
             if after is None:
                 before.delete()
-            elif any(getattr(before, name) != getattr(after, name) for name in EDITED):
+            elif _differing(before, after):
                 after.save(update_fields=EDITED)
-        return f"The datasets of {self.phase.title} were edited: {', '.join(one.label for one in told)}."
+        happened = [
+            _happened(before, after) for before, after in pairs if after is None or _differing(before, after)
+        ]
+        return f"In {self.phase.title}: {'; '.join(happened)}."
 
     def details(self) -> dict[str, Any]:
         """The phase, with old and new values."""
@@ -242,6 +253,23 @@ def _wrong(after: Task) -> list[tuple[str, str]]:
     except Refused as problem:
         return [("metric", str(problem))]
     return []
+
+
+def _differing(before: Task, after: Task) -> list[str]:
+    """The names of the fields that change."""
+    return [name for name in EDITED if getattr(before, name) != getattr(after, name)]
+
+
+def _happened(before: Task, after: Task | None) -> str:
+    """What was done to one dataset, as a part of the sentence for the audit log."""
+    title = before.dataset.title
+    if after is None:
+        return f"{title} was taken out"
+    parts = [
+        HAPPENED[name].format(old=_in_words(before, name), new=_in_words(after, name))
+        for name in _differing(before, after)
+    ]
+    return f"{title} {' and '.join(parts)}"
 
 
 def _in_words(task: Task, name: str) -> str:

@@ -69,7 +69,7 @@ def told_here(moment: dt.datetime) -> str:
     if zone == "UTC":
         return told(moment)
     here = timezone.localtime(moment)
-    return f"{here.day} {here:%B %Y at %H:%M}, {zone}"
+    return f"{here.day} {here:%b %Y, %H:%M} {zone}"
 
 
 def value_in_words(phase: Phase, name: str, *, moment: Callable[[dt.datetime], str] = told) -> str:

@@ -7,7 +7,7 @@ from django.db.models import Q
 from accounts.models import User
 from competitions import names
 from competitions.actions.people import taken_names
-from competitions.models import Departure, Phase, Team, TeamMember
+from competitions.models import Departure, Entrant, Phase, Team, TeamMember
 from competitions.policy import IN_TEAM, own_entrants
 
 
@@ -18,6 +18,8 @@ def part(place: TeamMember, now: dt.datetime) -> None:
     what it submitted is theirs alone from then on.
     """
     team, user = place.team, place.user
+    # An upload that is on its way is counted, or finds that the person has left.
+    Entrant.objects.select_for_update(no_key=True).get(team=team)
     others = team.members.filter(state__in=IN_TEAM).exclude(pk=place.pk).order_by("joined_at", "id")
     heir = others.first()
     if heir is None:

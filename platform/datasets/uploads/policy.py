@@ -1,7 +1,7 @@
 """Who may send datasets, and who sees an upload."""
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from datasets.signals import upload_asked
@@ -24,3 +24,9 @@ def visible_uploads(user: Person) -> QuerySet[Upload]:
     if not user.is_authenticated:
         return Upload.objects.none()
     return Upload.objects.filter(owner=user)
+
+
+def awaited_by(user: Person) -> int:
+    """How many of a person's uploads go on only when the person chooses: tables, and tries that may be kept."""
+    states, jobs = Upload.State, Upload.Job
+    return visible_uploads(user).filter(Q(state=states.TABLE) | Q(state=states.CHECKED, job=jobs.TRY)).count()

@@ -42,7 +42,8 @@ def new(request: HttpRequest) -> HttpResponseBase:
                 TEMPLATES[given["template"]],
                 slug=given["slug"] or slug_of(given["title"]),
                 owner=person(request),
-                start=given["starts_at"] or timezone.now(),
+                # Days are counted by the person's own clock, so that midnight stays midnight.
+                start=timezone.localtime(given["starts_at"] or timezone.now()),
                 title=given["title"],
                 by=person(request),
             )

@@ -27,6 +27,7 @@ from datasets.uploads import policy, receiving
 from datasets.uploads.models import Upload
 from pages.answers import refusal, refusal_as_json, tells_refusals, wants_json
 from pages.datasets import finding_lines, load
+from pages.middleware import without_nul
 from pages.views.submissions import is_part
 from pages.views.upload import FORM_BYTES, drain
 
@@ -94,6 +95,7 @@ def _form(request: HttpRequest, refused: Refused | None = None, target: Dataset 
 
 @csrf_protect
 def _received(request: HttpRequest) -> HttpResponseBase:
+    request.POST = without_nul(request.POST)  # type: ignore[assignment]
     try:
         file = request.FILES.get("file")
         if file is None:

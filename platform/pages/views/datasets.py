@@ -13,7 +13,7 @@ from datasets import croissant, datasheet
 from datasets.card import Card
 from datasets.models import DatasetVersion
 from datasets.policy import LEAST, Access, File
-from datasets.uploads.policy import may_upload
+from datasets.uploads.policy import awaited_by, may_upload
 from pages.answers import as_stranger_file
 from pages.datasets import WHO, ShownDataset, class_bars, library_lines, load
 
@@ -23,7 +23,12 @@ from pages.datasets import WHO, ShownDataset, class_bars, library_lines, load
 def library(request: HttpRequest) -> HttpResponse:
     """One's own datasets, shared ones, those of one's competitions, and public ones for everybody."""
     own, public = library_lines(request.user, timezone.now())
-    context = {"own": own, "public": public, "may_upload": may_upload(request.user)}
+    context = {
+        "own": own,
+        "public": public,
+        "may_upload": may_upload(request.user),
+        "unfinished": awaited_by(request.user),
+    }
     return render(request, "datasets/library.html", context)
 
 

@@ -30,10 +30,8 @@ class Card:
 def cards(request: HttpRequest) -> list[Card]:
     """The competitions that lists show to the person, in three queries after those of the policy."""
     roles = policy.roles_of(request.user)
-    found = (
-        policy.visible_competitions(request.user)
-        .filter(rehearses=None)
-        .annotate(people=Count("entrants", filter=Q(entrants__is_baseline=False), distinct=True))
+    found = policy.visible_competitions(request.user).annotate(
+        people=Count("entrants", filter=Q(entrants__is_baseline=False), distinct=True)
     )
     competitions = {competition.pk: competition for competition in found}
     phases: dict[int, list[Phase]] = {pk: [] for pk in competitions}

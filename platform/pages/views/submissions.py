@@ -10,13 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from accounts.refusals import Refused
-from competitions.models import Entrant, Phase
+from competitions.models import Entrant, Organizer, Phase
 from leaderboards.columns.choosing import choice_of
 from pages import forward, frame, own
 from pages.answers import as_stranger_file, tells_refusals
 from pages.text import plain_log
 from submissions import actions, moderation, policy
-from submissions.models import Run, Submission
+from submissions.models import Prediction, Run, Submission
 from submissions.models.submission import quota_left
 from submissions.public import submission_state
 
@@ -109,12 +109,19 @@ def detail(request: HttpRequest, slug: str, submission_id: int) -> HttpResponse:
         and submission.origin_id is None
         and policy.may_cancel(request.user, submission),
         is_own=policy.is_own(request.user, submission),
+        to_ask=_owners(shown) if submission.disqualified_at else [],
         may_choose=_may_choose(submission, policy.is_own(request.user, submission), shown),
         board_choice=choice_of(submission) if policy.is_own(request.user, submission) else None,
     )
     return render(
         request, "submissions/detail_part.html" if is_part(request) else "submissions/detail.html", context
     )
+
+
+def _owners(shown: frame.Frame) -> list[str]:
+    """Whom an entrant asks why: what the organizers wrote in the log stays among them."""
+    owners = shown.competition.organizers.filter(role=Organizer.Role.OWNER).select_related("user")
+    return [owner.user.display_name for owner in owners.order_by("pk")]
 
 
 @login_required
@@ -184,6 +191,23 @@ def log(request: HttpRequest, slug: str, submission_id: int, run_id: int) -> Htt
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return as_stranger_file(response)
     return as_stranger_file(HttpResponse(plain_log(log_text(run)), content_type=plain))
+
+
+@login_required
+@require_safe
+@tells_refusals
+def prediction(request: HttpRequest, slug: str, submission_id: int, run_id: int, file_id: int) -> HttpResponseBase:
+    """A file that was collected of a run, for organizers who may read its log."""
+    shown = frame.load(request, slug)
+    submission = found_submission(request, shown, submission_id)
+    if not (shown.is_organizer and policy.may_see_log(request.user, submission)):
+        raise Refused("Files of runs are open to the organizers only.", status=403)
+    found = Prediction.objects.filter(run=run_id, run__submission=submission, pk=file_id).first()
+    if found is None:
+        raise Http404("There is no such file.")
+    plain = "text/plain; charset=utf-8"
+    answer = FileResponse(found.file.open("rb"), as_attachment=True, filename=found.name, content_type=plain)
+    return as_stranger_file(answer)
 
 
 def log_text(run: Run) -> str:

@@ -91,16 +91,21 @@ def _other(request: HttpRequest, competition: Competition) -> Team:
 
 def _participant(request: HttpRequest, competition: Competition) -> User:
     """The participant that a form names; strangers and unknown names are refused alike."""
-    name = request.POST.get("name", "")
+    name = _typed_name(request)
     found = by_name_or_email(name)
     takes_part = Participant.objects.filter(competition=competition, user=found, state=Participant.State.APPROVED)
     if found is None or not takes_part.exists():
         raise Refused(
-            f"Nobody who takes part in {competition.title} has the user name {name.strip()[:80]!r}.",
+            f"Nobody who takes part in {competition.title} has the user name {name[:80]!r}.",
             status=404,
             mend="A link lets in whoever has it, once they take part.",
         )
     return found
+
+
+def _typed_name(request: HttpRequest) -> str:
+    """The name that was typed, without what PostgreSQL does not take."""
+    return request.POST.get("name", "").replace("\0", "").strip()
 
 
 def _member(request: HttpRequest, own: Team) -> User:
@@ -172,7 +177,7 @@ def _revoke_link(request: HttpRequest, competition: Competition, user: User) -> 
 
 
 def _ask_merge(request: HttpRequest, competition: Competition, user: User) -> str:
-    name = request.POST.get("name", "").strip()
+    name = _typed_name(request)
     found = competition.teams.filter(name__iexact=name).first()
     if found is None:
         raise Refused(

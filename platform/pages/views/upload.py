@@ -24,6 +24,7 @@ from competitions import clock
 from competitions.models import Phase
 from pages import frame
 from pages.answers import refusal_as_json, wants_json
+from pages.middleware import without_nul
 from pages.views.submissions import list_context, own_submissions
 from submissions import actions
 
@@ -79,6 +80,7 @@ def check_before_reading(request: HttpRequest, shown: frame.Frame) -> None:
 
 @csrf_protect
 def _received(request: HttpRequest, shown: frame.Frame, begun_at: dt.datetime) -> HttpResponseBase:
+    request.POST = without_nul(request.POST)  # type: ignore[assignment]
     try:
         assert request.user.is_authenticated
         upload = request.FILES.get("archive")

@@ -23,6 +23,8 @@ from submissions import handover
 from submissions.rehearsal.entrants import enter
 
 FARTHEST = dt.timedelta(days=20 * 366)
+# Everybody's lists of what is due add the offset of each rehearsal to our time: it may not leave the calendar.
+LAST = clock.LATEST + dt.timedelta(days=100 * 366)
 INSTANT = dt.timedelta(seconds=1)  # behind a moment of the calendar, so that it has passed
 
 
@@ -93,6 +95,8 @@ class AdvanceRehearsal(Action):
             raise Refused("The clock of a rehearsal goes forward only.", status=409)
         if self.to - now > FARTHEST:
             raise Refused("That is more than twenty years ahead.")
+        if self.to > LAST:
+            raise Refused("The clock of a rehearsal does not go that far.", status=409, mend="Start another one.")
         stored = Competition.objects.values_list("clock_offset", flat=True).get(pk=self.rehearsal.pk)
         if self.seen is not None and self.seen != stored:
             mend = "Look at where it stands now."

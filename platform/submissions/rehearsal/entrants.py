@@ -40,7 +40,6 @@ class Player:
     name: str
     comment: str
     archive: Callable[[Phase, Path], Path]
-    is_results: bool = False
     comes_back: bool = False
     fails: bool = False
 
@@ -82,7 +81,7 @@ PLAYERS = (
         comes_back=True,
     ),
     Player("linear", "Linear model", "A linear model.", _sample(sample_code.LINEAR)),
-    Player("results", "Results only", "Predictions by chance, without code.", _results, is_results=True),
+    Player("results", "Results only", "Predictions by chance, without code.", _results),
     Player("failing", "Failing code", "Code that fails on purpose.", _failing, fails=True),
 )
 

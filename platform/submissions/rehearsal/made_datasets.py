@@ -5,6 +5,7 @@ ahead, and would reveal hidden ones.
 """
 
 import dataclasses
+import datetime as dt
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
 from competitions.models import Competition, Phase
@@ -31,6 +33,7 @@ TRAITS: dict[str, str] = {
 }
 SLUG = "rehearsed"
 MADE = "Made by Podium for a rehearsal, and removed with it."
+STARTED_WITHIN = dt.timedelta(hours=2)  # from the first dataset of a rehearsal to its phases
 
 
 def rehearsed_datasets(competition: Competition) -> list[Dataset]:
@@ -97,3 +100,9 @@ def remove(ids: list[int]) -> None:
             stored = [file for version in dataset.versions.all() for file in stored_files(version)]
             dataset.delete()
             delete_afterwards(stored)
+
+
+def sweep() -> None:
+    """Remove made datasets of which no rehearsal came, because the site was stopped while it began."""
+    old = Dataset.objects.filter(created_at__lt=timezone.now() - STARTED_WITHIN)
+    remove(list(old.filter(slug__startswith=SLUG, source=MADE, tasks=None).values_list("pk", flat=True)))

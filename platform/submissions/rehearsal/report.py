@@ -31,11 +31,6 @@ class Part:
     sentences: list[str] = field(default_factory=list)
     is_expected: bool = True
 
-    @property
-    def is_over(self) -> bool:
-        """Whether every run has ended."""
-        return all(state in ENDED for state in self.runs)
-
     def to_json(self) -> dict[str, Any]:
         """As the command prints it."""
         return {

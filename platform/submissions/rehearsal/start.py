@@ -15,6 +15,7 @@ from competitions.actions.copying import copied, free_slug
 from competitions.models import Competition, Deletion, Phase, Task
 from competitions.receivers import mirror
 from datasets.models import Dataset
+from submissions.models import Worker
 from submissions.rehearsal import made_datasets
 from submissions.rehearsal.advance import catch_up
 from submissions.rehearsal.entrants import PLAYERS, take_part
@@ -109,6 +110,8 @@ class StartRehearsal(Action):
         )
         _cap(self.made)
         _share(self.contest, self.made)
+        for worker in Worker.objects.filter(competitions=self.contest):
+            worker.competitions.add(self.made)  # its own workers rehearse, too
         take_part(self.made)
         moved = f" Its dates are {shift.days} days later than planned." if shift >= dt.timedelta(days=1) else ""
         text = f"The rehearsal began with {len(self._datasets)} datasets and {len(PLAYERS)} entrants.{moved}"

@@ -53,6 +53,7 @@ READS_OUR_CLOCK = {
     "submissions/readiness.py": "readiness checks are no part of the protocol; a day of theirs is a real one",
     "submissions/readiness_attempts.py": OURS,
     "submissions/reconciler.py": OURS,
+    "submissions/rehearsal/made_datasets.py": "how long a start takes is no matter of the protocol",
     "submissions/rehearsal/advance.py": "the offset is what a rehearsal's clock is ahead of ours",
     "submissions/reports.py": OURS,
     "submissions/scoring.py": OURS,

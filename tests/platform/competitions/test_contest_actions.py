@@ -5,10 +5,12 @@ import datetime as dt
 import pytest
 
 from accounts.refusals import Refused
+from competitions.actions.clone import Clone
 from competitions.actions.pages import MOST_PAGES, AddPage, EditText
+from competitions.actions.people import held_a_role
 from competitions.actions.publishing import Archive, Publish, Unpublish
 from competitions.actions.settings import EditSettings, seen_settings
-from competitions.models import AuditEntry, Competition, Participant, Team, TeamMember
+from competitions.models import AuditEntry, Competition, Organizer, Participant, Team, TeamMember
 from tests.platform import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -141,3 +143,13 @@ def test_the_text_that_a_page_had_is_kept_in_the_log(contest):
     EditText(None, contest, "rules", "First").execute()
     EditText(None, contest, "rules", "Second").execute()
     assert AuditEntry.objects.first().data == {"page": "rules", "before": "First"}
+
+
+def test_whoever_organized_a_competition_takes_no_rank_in_its_copy(contest):
+    bob = make.user("bob")
+    role = Organizer.objects.create(competition=contest, user=bob, role=Organizer.Role.REVIEWER)
+    role.delete()
+    action = Clone(make.user("root", is_superuser=True), contest, title="The contest again", slug="again")
+    action.execute()
+    assert held_a_role(action.made, bob)
+    assert not held_a_role(action.made, make.user("charlie"))

@@ -67,6 +67,8 @@ def test_answers_are_read_by_their_kind(fields, texts, value):
         ({"kind": "number"}, ["many"], "'many' is not a number"),
         ({"kind": "number"}, ["nan"], "finite"),
         ({"kind": "number"}, ["1e999"], "finite"),
+        ({"kind": "number"}, ["-1e308"], "to 1e+15 on either side"),
+        ({"kind": "number"}, ["5e-324"], "from 1e-15"),
         ({"kind": "number", "minimum": 1}, ["0"], "at least 1"),
         ({"kind": "number", "maximum": 24}, ["25"], "at most 24"),
         ({"kind": "choice", "choices": ["a", "b"]}, ["c"], "Choose one"),

@@ -267,6 +267,11 @@ def test_datasets_of_a_phase_are_ordered_named_timed_and_taken_out_in_one_step(c
     (left,) = phase.tasks.all()
     assert (left.name, left.order, left.metric, left.wall_seconds) == ("secret", 0, "BAC", 30)
     assert audit().data["changes"][0] == {"field": one.dataset.title, "old": "in the phase", "new": "taken out"}
+    assert audit().text == (
+        f"In {phase.title}: {one.dataset.title} was taken out; {two.dataset.title} was moved from place 2 to 1 "
+        "and had its alias changed from none to secret and had its metric changed from the dataset's own to BAC "
+        "and had its seconds changed from the phase's to 30."
+    )
 
 
 def test_datasets_with_runs_keep_what_their_scores_mean(contest, olga):
@@ -321,6 +326,14 @@ def test_an_image_that_the_operator_does_not_allow_comes_into_no_budget(contest,
     action = ChangeBudget(by=olga, phase=phase, wall_seconds=None, cores=None, memory_bytes=None, image="evil:1")
     with pytest.raises(Refused, match="does not allow"):
         action.execute()
+
+
+def test_an_image_that_was_taken_away_stops_no_other_edit(contest, olga):
+    Phase.objects.filter(title="Tweakathon[0]").update(image="gone:1")
+    edit(contest, "Tweakathon[0]", olga, daily_quota=3).execute()
+    assert contest["Tweakathon[0]"].daily_quota == 3
+    with pytest.raises(Refused, match="does not allow the image other:1"):
+        edit(contest, "Tweakathon[0]", olga, image="other:1").execute()
 
 
 def test_everything_of_a_phase_can_be_set_by_its_form():

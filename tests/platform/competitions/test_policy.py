@@ -1,12 +1,17 @@
 """What may be put into a competition, and by whom: ids that were guessed name nothing."""
 
+import datetime as dt
+
 import pytest
 from django.contrib.auth.models import AnonymousUser, Permission
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions import policy
+from competitions.actions.copying import copied
+from competitions.actions.publishing import Unpublish
 from competitions.models import Competition, Organizer, Phase
+from submissions import handover
 from submissions.policy import usable_classes
 from tests.platform import factories as make
 
@@ -143,3 +148,58 @@ def test_a_dataset_of_a_blind_phase_elsewhere_is_unseen_here_too(contest, olga):
     blind.tasks.update(revealed_at=now)
     assert policy.known_tasks([task], now) == {task.pk}
     assert policy.shows_all_datasets(here, now)
+
+
+@pytest.fixture
+def shown(contest, clock):
+    """A blind phase that has ended, and whose dataset got its name."""
+    parent = make.phase(contest, opens_at=clock.now - dt.timedelta(days=20))
+    opens, closes = clock.now - dt.timedelta(days=9), clock.now - dt.timedelta(days=2)
+    blind = make.phase(contest, kind="automl", parent=parent, opens_at=opens, closes_at=closes, tasks=1)
+    blind.tasks.update(revealed_at=closes)
+    return blind
+
+
+@pytest.fixture
+def opened(contest, shown, clock):
+    """The phase after it, in which people submit to the same dataset."""
+    phase = make.phase(contest, tasks=0, opens_at=clock.now - dt.timedelta(days=1))
+    phase.tasks.create(dataset=shown.tasks.get().dataset)
+    return phase
+
+
+def test_a_competition_of_next_year_takes_no_name_away_that_was_shown(contest, shown, opened, clock):
+    copied(
+        contest,
+        slug="next",
+        title="Next",
+        owner=contest.created_by,
+        shift=dt.timedelta(days=365),
+        state="published",
+    )
+    assert policy.shows_all_datasets(shown, clock.now)
+    assert policy.shows_all_datasets(opened, clock.now)
+
+
+def test_a_draft_that_was_never_published_hides_nothing_elsewhere(contest, shown, opened, clock):
+    copy = copied(contest, slug="copy", title="Copy", owner=contest.created_by)
+    assert policy.shows_all_datasets(shown, clock.now)
+    assert policy.shows_all_datasets(opened, clock.now)
+    assert not policy.shows_all_datasets(copy.phases().get(kind="automl"), clock.now)
+
+
+def test_the_clock_reveals_nothing_in_a_draft_whose_dates_are_still_those_of_another_year(contest, shown, clock):
+    copy = copied(contest, slug="copy", title="Copy", owner=contest.created_by)
+    tasks = copy.phases().get(kind="automl").tasks
+    handover.tick()
+    assert tasks.get().revealed_at is None
+    Competition.objects.filter(pk=copy.pk).update(state=Competition.State.PUBLISHED)
+    handover.tick()
+    assert tasks.get().revealed_at == clock.now
+
+
+def test_what_was_published_and_taken_back_goes_on_hiding_its_datasets(contest, shown, opened, clock):
+    copy = copied(contest, slug="copy", title="Copy", owner=contest.created_by, state="published")
+    assert not policy.shows_all_datasets(opened, clock.now)
+    Unpublish(contest.created_by, copy).execute()
+    assert not policy.shows_all_datasets(opened, clock.now)

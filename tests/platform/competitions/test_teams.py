@@ -1,6 +1,7 @@
 """Teams: how they form, who may come in, and what becomes of what was submitted alone."""
 
 import datetime as dt
+from contextlib import contextmanager
 
 import pytest
 from django.utils import timezone
@@ -9,6 +10,7 @@ from accounts.refusals import Refused
 from competitions import policy, teams
 from competitions.actions import entrant_of
 from competitions.models import Entrant, Organizer, Team
+from submissions import actions
 from submissions.actions import submit
 from submissions.models import Submission
 from submissions.policy import is_own, may_cancel, visible_submissions
@@ -197,6 +199,44 @@ def test_who_left_a_team_after_it_had_submitted_comes_back_to_it_alone(phase, al
     teams.invite(team, bob, by=alice)
     teams.accept(team, bob)
     assert teams.departed_from(bob, phase) is None
+
+
+def test_who_leaves_while_their_archive_is_read_gets_no_second_quota_either(
+    phase, alice, bob, tmp_path, monkeypatch
+):
+    team = team_with(phase.competition, alice, bob)
+    archive = make.code_zip(tmp_path)
+    submit(user=bob, phase=phase, archive=archive, filename="a.zip")
+    usual = actions.examined
+
+    @contextmanager
+    def left_meanwhile(*args):
+        with usual(*args) as door:
+            teams.leave(team, bob)
+            yield door
+
+    monkeypatch.setattr(actions, "examined", left_meanwhile)
+    told = refusal(submit, user=bob, phase=phase, archive=archive, filename="b.zip")
+    assert "You left The Team" in told
+    assert Submission.objects.count() == 1
+
+
+def test_who_competes_as_somebody_else_after_the_archive_was_read_submits_again(
+    phase, alice, bob, tmp_path, monkeypatch
+):
+    team = team_with(phase.competition, alice, bob)
+    usual = actions.examined
+
+    @contextmanager
+    def left_meanwhile(*args):
+        with usual(*args) as door:
+            teams.leave(team, bob)
+            yield door
+
+    monkeypatch.setattr(actions, "examined", left_meanwhile)
+    archive = make.code_zip(tmp_path)
+    assert "Your team has changed" in refusal(submit, user=bob, phase=phase, archive=archive, filename="a.zip")
+    assert not Submission.objects.exists()
 
 
 def test_a_captain_who_leaves_takes_no_new_quota_for_what_they_submitted_before_the_team(phase, alice, bob):

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from accounts.models import User
 from datasets.models import Dataset
 from ingestion.dataset import write_dataset
 from submissions.models import Submission, Worker
@@ -258,3 +259,21 @@ def test_worker_token_prints_the_line_for_the_other_machine(capsys):
 def no_leftovers(settings):
     yield
     shutil.rmtree(settings.FILES / "datasets", ignore_errors=True)
+
+
+# Who may organize.
+
+
+def test_a_registered_person_is_allowed_to_organize_and_the_right_is_taken_back(capsys):
+    factories.user("olga")
+    assert run(capsys, "allow_organizer", "olga") == ({"user": "olga", "allowed": True}, 0)
+    olga = User.objects.get(username="olga")
+    assert olga.has_perm("competitions.add_competition") and olga.has_perm("datasets.add_dataset")
+    assert run(capsys, "allow_organizer", "olga", "--take-back")[1] == 0
+    assert not User.objects.get(username="olga").user_permissions.exists()
+
+
+def test_nobody_is_allowed_to_organize_who_has_not_registered(capsys):
+    answer, code = run(capsys, "allow_organizer", "nobody")
+    assert code == 1
+    assert "There is no user nobody" in answer["message"]

@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from competitions.models import Announcement, Page, Phase, Round
 from datasets.models import Dataset
 from datasets.uploads.models import Upload
-from submissions.models import Run, Submission
+from submissions.models import Prediction, Run, Submission
 
 BOARD_QUERIES = ("part=test", "part=valid", "sort=mean_score", "sort=-task0", "sort=task1")
 MOST_LINKS = 400
@@ -41,6 +41,7 @@ def arguments(route: str, world) -> Iterator[str]:
         "submission_id": list(Submission.objects.values_list("pk", flat=True)),
         "run_id": list(Run.objects.values_list("pk", flat=True)[: 1 if route.startswith("worker/") else None]),
         "check_id": [1],
+        "file_id": list(Prediction.objects.values_list("pk", flat=True)[:1]),
         "dataset_slug": list(Dataset.objects.values_list("slug", flat=True)),
         "upload_id": list(Upload.objects.values_list("pk", flat=True)),
         "page_slug": ["prizes"],

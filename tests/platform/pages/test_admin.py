@@ -120,6 +120,7 @@ def test_whoever_makes_a_competition_in_the_admin_is_kept_as_its_maker(world):
         "title": "Fresh",
         "state": "draft",
         "registration": "open",
+        "visibility": "public",
         "max_team_size": 1,
         "created_by": world.people["participant"].pk,
         **management,

@@ -37,13 +37,13 @@ def test_the_list_groups_competitions_and_hides_drafts(world):
 
 
 def test_an_installation_without_competitions_says_so(client, db):
-    assert b"no competition yet" in client.get("/competitions/").content
+    assert b"no public competition at the moment" in client.get("/competitions/").content
     assert b"No competition is open" in client.get("/").content
 
 
 def test_who_can_make_the_first_competition_gets_the_way_there(client, db):
     client.force_login(make.user("root", is_superuser=True, is_staff=True))
-    assert '<a href="/admin/">Make one in the admin</a>' in client.get("/competitions/").content.decode()
+    assert 'href="/competitions/new/">New competition</a>' in client.get("/competitions/").content.decode()
 
 
 def test_the_list_of_competitions_is_a_bounded_number_of_queries(world, django_assert_max_num_queries):

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from PIL import Image
 
 from competitions.models import AuditEntry, Competition, Organizer, Page
@@ -312,13 +313,22 @@ def test_a_picture_is_kept_encoded_anew_and_shown_with_the_headers_of_strangers_
     assert 'src="/competitions/contest/images/my-plot.png"' in text(Client().get("/competitions/contest/"))
 
 
+def test_a_picture_that_was_chosen_is_kept_when_the_text_is_saved_instead(olga, contest):
+    sent = SimpleUploadedFile("plot.png", png(), "image/png")
+    answer = olga.post(url("pages/text/overview/"), {"text": "Not yet.", "do": "save", "picture": sent})
+    assert "The text is not saved yet" in text(answer)
+    assert "Not yet.</textarea>" in text(answer)
+    assert contest.images.get().name == "plot.png"
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>x</script></svg>", "no picture"),
         (b"not a picture", "no picture"),
         (png()[:60], "damaged"),
-        (png((9000, 9000), mode="1"), "more than 40,000,000"),
+        (png((6000, 6000), mode="1"), "more than 25,000,000"),
+        (png((20_000, 20_000), mode="1"), "more than 25,000,000"),
     ],
 )
 def test_what_is_no_picture_or_unfolds_into_too_much_is_refused(olga, contest, content, says):
@@ -408,7 +418,8 @@ def test_an_archived_competition_is_read_and_takes_nothing(olga, contest):
     make.participant(contest, make.user("alice"))
     assert olga.post(url("step/archive/"), {"typed": "The contest"}).status_code == 302
     alice = client_of(make.user("alice"))
-    assert alice.get("/competitions/contest/").status_code == 200
+    assert "is open</span>" not in text(alice.get("/competitions/contest/"))
+    assert "The competition was archived" in text(alice.get("/competitions/contest/submissions/"))
     assert "archived" in text(Client().get("/competitions/"))
     assert Client().post("/competitions/contest/join/").status_code == 302
     assert client_of(make.user("bob")).post("/competitions/contest/join/").status_code == 409
@@ -465,6 +476,34 @@ def test_a_clone_is_a_draft_with_moved_dates_and_nobody_in_it(maker, contest):
     assert not made.participants.exists()
     assert [entry.action for entry in made.audit.all()] == ["create"]
     assert [entry.action for entry in contest.audit.all()] == ["clone"]
+
+
+def test_a_clone_is_asked_when_it_begins_where_phases_have_dates(maker, contest):
+    assert 'name="start"' not in text(maker.get(url("clone/")))
+    make.phase(contest)
+    page = maker.get(url("clone/"))
+    assert page.context["form"].initial["start"] > timezone.now()
+    answer = maker.post(url("clone/"), {"title": "The contest again", "slug": "", "start": ""})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["start"])
+    assert Competition.objects.get() == contest
+
+
+def test_a_draft_without_datasets_offers_no_starting_kit(olga, contest):
+    contest.state = Competition.State.DRAFT
+    contest.save()
+    about = contest.get_absolute_url()
+    assert "starting-kit" not in text(olga.get(about))
+    make.phase(contest)
+    assert "starting-kit" in text(olga.get(about))
+
+
+def test_a_clone_whose_dates_leave_the_calendar_is_refused_where_it_is_asked_for(maker, contest):
+    far = dt.datetime(2170, 1, 1, tzinfo=dt.UTC)
+    make.phase(contest, opens_at=far, closes_at=far + dt.timedelta(days=20 * 365))
+    answer = maker.post(url("clone/"), {"title": "Again", "slug": "", "start": "2199-01-01T00:00"})
+    assert answer.status_code == 400
+    assert "outside of the calendar" in text(answer)
+    assert Competition.objects.get() == contest
 
 
 def test_only_who_may_make_competitions_clones(olga, contest):

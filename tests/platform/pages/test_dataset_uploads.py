@@ -211,6 +211,12 @@ def test_a_table_waits_for_choices_and_the_first_is_the_target(client, table):
     assert "n or y; empty for the later one in order." in second
 
 
+def test_the_library_says_that_a_table_waits_for_a_choice_until_it_is_made(client, table):
+    assert "A file that you sent waits for your choice" in client.get(reverse("library")).content.decode()
+    Upload.objects.update(state=Upload.State.IMPORTED)
+    assert "waits for your choice" not in client.get(reverse("library")).content.decode()
+
+
 def test_the_wizard_makes_a_dataset_with_its_recipe(client, table):
     address = reverse("prepare_dataset", args=[table.pk])
     answer = client.post(address, {**CHOICES, "role-2": "drop", "make": "1"})

@@ -34,6 +34,14 @@ def test_a_refusal_leads_back_to_where_one_came_from(client, db):
     assert leads_back_to(answer) == contest.get_absolute_url()
 
 
+def test_a_refusal_inside_a_competition_leads_to_its_front(client, db):
+    client.force_login(make.user("alice"))
+    make.competition("contest")
+    answer = client.get("/competitions/contest/manage/")
+    assert answer.status_code == 403
+    assert b'href="/competitions/contest/">To the competition<' in answer.content
+
+
 def contest_page(contest) -> str:
     """Its address as a browser names it."""
     return "http://testserver" + contest.get_absolute_url()

@@ -56,7 +56,8 @@ def test_an_action_is_shown_before_it_is_done(contest, olga, clock):
     assert "Nothing has changed yet" in page
     assert "AutoML[1] opens on" in page
     assert contest["Tweakathon[0]"].closes_at == contest.at(10)
-    assert olga.post(where, {**wanted, "confirm": "yes"}).status_code == 302
+    done = olga.post(where, {**wanted, "confirm": "yes"})
+    assert done["Location"] == url(contest, "manage/phases/"), "one is back where phases are"
     assert contest["Tweakathon[0]"].closes_at == contest.at(11)
     assert contest["AutoML[1]"].opens_at == contest.at(11)
     assert "was moved to" in text(olga.get(url(contest, "manage/")))

@@ -1,6 +1,7 @@
 """The studio's people: participants answered singly and at once, roles, and the audit log."""
 
 import csv
+import datetime as dt
 import io
 import json
 
@@ -10,8 +11,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from competitions import teams
-from competitions.actions.base import record
+from competitions.actions.base import Action, record
 from competitions.models import Announcement, AuditEntry, Delivery, Organizer, Participant
+from pages.action_labels import LABELS
 from tests.platform import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -254,6 +256,31 @@ def test_the_log_is_filtered_by_person_action_day_and_words(contest, olga):
     assert len(shown(olga, since="yesterday", until="9999-12-31")) == 3
 
 
+def test_days_of_the_filter_are_those_of_ones_own_zone(contest, olga):
+    log(contest, at=dt.datetime(2026, 5, 3, 20, tzinfo=dt.UTC), text="Early in the morning of 4 May in Tokyo.")
+    assert shown(olga, since="2026-05-04") == []
+    person = make.user("olga")
+    person.time_zone = "Asia/Tokyo"
+    person.save()
+    assert shown(olga, since="2026-05-04", until="2026-05-04") == ["Early in the morning of 4 May in Tokyo."]
+    assert "Days are those of Asia/Tokyo" in text(olga.get(url("manage/audit/")))
+    assert json.loads(b"".join(olga.get(url("manage/audit.json"), {"until": "2026-05-03"}))) == []
+
+
+def subclasses(kind):
+    for one in kind.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+def test_every_kind_of_action_has_a_label_in_the_log(contest, olga):
+    ours = [one for one in subclasses(Action) if not one.__module__.startswith("tests.")]
+    assert {one.name for one in ours if hasattr(one, "name")} <= set(LABELS)
+    log(contest, action="bulk")
+    page = text(olga.get(url("manage/audit/")))
+    assert '<option value="bulk">Many submissions at once</option>' in page
+
+
 def test_who_does_not_see_what_is_hidden_reads_no_sentence_that_may_name_it(contest, olga, rita):
     log(contest, dataset="secretset")
     log(contest, action="give_role", text="eddy became an editor.")
@@ -264,6 +291,17 @@ def test_who_does_not_see_what_is_hidden_reads_no_sentence_that_may_name_it(cont
     for ending in ("manage/audit/", "manage/audit.csv", "manage/audit.json"):
         assert b"secretset" in b"".join(olga.get(url(ending)))
         assert b"secretset" not in b"".join(rita.get(url(ending)))
+
+
+def test_details_are_shown_shortened_and_only_with_their_sentence(contest, olga, rita):
+    log(contest, before={"wall seconds": 60}, after={"wall seconds": 120}, empty=None, runs=list(range(500)))
+    (line,) = olga.get(url("manage/audit/")).context["lines"]
+    told = dict(line.details)
+    assert (told["before"], told["after"]) == ('{"wall seconds": 60}', '{"wall seconds": 120}')
+    assert "empty" not in told
+    assert told["runs"].endswith("…")
+    (line,) = rita.get(url("manage/audit/")).context["lines"]
+    assert line.details == []
 
 
 def test_the_log_is_exported_whole(contest, olga, django_assert_max_num_queries):
@@ -285,6 +323,7 @@ def test_the_log_is_exported_whole(contest, olga, django_assert_max_num_queries)
 def test_chosen_people_are_written_to(contest, olga):
     alice, _ = asking(contest, "alice", "bob")
     where = url("manage/announcements/new/")
+    assert "Nobody was chosen." in text(olga.post(where, {"write": "yes", "last": 9}))
     page = text(olga.post(where, {"write": "yes", "who": [alice]}))
     assert "the people you chose" in page
     said = {"to": "person", "subject": "A word", "body": "Please *answer*.", "who": [alice], "by_mail": "on"}

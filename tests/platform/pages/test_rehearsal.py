@@ -65,7 +65,7 @@ def test_its_clock_is_moved_by_a_moment_and_by_hours(contest, olga):
     first = calendar(rehearsal_of(contest))[0]
     sent = {"to": first.at.isoformat(), "seen": seen(contest)}
     text = olga.post(page(olga, contest, "advance/"), sent, follow=True).content.decode()
-    assert "The clock was moved on to" in text
+    assert f"The clock was moved on to {first.at.day} {first.at:%B %Y %H:%M}, UTC." in text
     assert "Sample code" in text
     assert protocol_clock.now(rehearsal_of(contest)) > first.at
     again = olga.post(page(olga, contest, "advance/"), sent)
@@ -116,4 +116,6 @@ def test_it_is_thrown_away_by_one_click(contest, olga):
     olga.post(page(olga, contest, "start/"))
     text = olga.post(page(olga, contest, "throw-away/"), follow=True).content.decode()
     assert "Rehearsal of Round 0 was deleted" in text
+    told = contest.audit.get(action="throw_away_rehearsal").text
+    assert told == "The rehearsal of Round 0 was thrown away."
     assert rehearsal_of(contest) is None

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -72,7 +73,7 @@ def test_ticked_submissions_are_previewed_then_changed_then_told(world, django_c
     client = world.client("organizer")
     page = " ".join(client.get(address).content.decode().split())
     assert "Nothing has changed yet" in page
-    assert "1 submission of 1 are cancelled" in page
+    assert "Cancel: 1 of 1 submission, those that were ticked." in page
     assert Submission.objects.get(pk=world.submission.pk).state == "active"
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(address, {"confirm": "yes"}).status_code == 302
@@ -149,6 +150,8 @@ def test_how_hidden_runs_end_is_not_listed_for_who_may_not_know(world):
     page = text(world, "submissions/?state=finished", "reviewer")
     assert "is hidden from you" in page
     assert "<bdi>bob</bdi>" not in page
+    assert ">counts<" in text(world, "submissions/")
+    assert ">counts<" not in text(world, "submissions/", "reviewer")
     queue = text(world, "queue/", "reviewer")
     assert "they are not listed here" in queue
     assert "<bdi>alice</bdi>" not in queue
@@ -257,7 +260,7 @@ def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_
     Attempt.objects.create(
         run=run, number=1, worker=worker, secret_hash="x", outcome="lost", note="Its disk was full."
     )
-    Prediction.objects.create(
+    file = Prediction.objects.create(
         run=run, part="valid", name="set_valid.predict", sha256="ab" * 32, size=9, counts=True
     )
     address = world.submission.get_absolute_url()
@@ -271,6 +274,14 @@ def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_
         "Seed",
     ):
         assert told in page
+    file.file.save("p", ContentFile(b"0.5\n"))
+    download = f"{address}runs/{run.pk}/files/{file.pk}/"
+    assert download in page
+    answer = world.client("organizer").get(download)
+    assert b"".join(answer.streaming_content) == b"0.5\n"
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    assert world.client("participant").get(download).status_code == 403
+    assert world.client("organizer").get(f"{address}runs/{run.pk + 1}/files/{file.pk}/").status_code == 404
     own = world.client("participant").get(address).content.decode()
     assert "machine1" not in own
     assert "For organizers" not in own

@@ -84,12 +84,21 @@ def test_an_empty_competition_is_filled_from_a_template_and_gets_datasets_in_two
     assert list(phases) == ["Tweakathon[0]", "Final[0]", "AutoML[1]"]
     one, two = (make.dataset(make.user("olga")) for _ in range(2))
     page = olga.get(url(draft, "datasets/"))
-    assert page.content.decode().count("checked") == 3, "phases without datasets are ticked already"
+    assert page.content.decode().count("checked") == 2, "phases without datasets are ticked, but no blind one"
     wanted = {"datasets": [one.pk, two.pk], "phases": [phase.pk for phase in phases.values()]}
     assert olga.post(url(draft, "datasets/"), wanted).status_code == 302
     assert Task.objects.count() == 6
     assert "AutoML[1] is blind, but Tweakathon[0] shows 2 of its datasets before." in text(olga.get(url(draft)))
     assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["fill_from_blueprint", "add_tasks"]
+
+
+def test_a_blind_phase_is_proposed_when_it_alone_has_no_datasets(olga, draft):
+    phases = fill(olga, draft)
+    known = make.dataset(make.user("olga"))
+    for title in ("Tweakathon[0]", "Final[0]"):
+        Task.objects.create(phase=phases[title], dataset=known)
+    page = olga.get(url(draft, "datasets/")).content.decode()
+    assert f'name="phases" value="{phases["AutoML[1]"].pk}" checked' in page
 
 
 def test_three_phases_are_added_one_by_one_by_sending_the_forms_as_they_come(olga, draft):
@@ -175,7 +184,7 @@ def test_dates_are_previewed_in_ones_own_zone_and_kept_in_utc(olga, contest):
     later = (phase.closes_at + dt.timedelta(hours=10)).replace(second=0)  # UTC + 9 h, and one hour more
     sent[f"phase-{phase.pk}-closes_at"] = f"{later:%Y-%m-%dT%H:%M}"
     page = text(olga.post(url(contest.contest, "dates/"), sent))
-    assert f"{later:%H:%M}, Asia/Tokyo" in page
+    assert f"{later:%H:%M} Asia/Tokyo" in page
     assert olga.post(url(contest.contest, "dates/"), {**sent, "confirm": "yes"}).status_code == 302
     moved = contest["AutoML[2]"].closes_at
     assert moved == later - dt.timedelta(hours=9)
@@ -277,6 +286,17 @@ def test_a_reviewer_reads_the_phases_without_hidden_names_and_without_buttons(co
     assert hidden not in page.lower()
     for word in ("Save the dates", "Remove", "Add a phase", "Use it"):
         assert word not in page
+
+
+def test_a_secret_name_does_not_come_out_by_what_is_wrong_with_it(contest):
+    Organizer.objects.create(competition=contest.contest, user=make.user("rita"), role="reviewer")
+    phase = contest["Tweakathon[1]"]  # it has yet to open, on datasets of a blind phase
+    for task in phase.tasks.select_related("dataset"):
+        task.dataset.versions.update(name="secret")
+    assert "go by the name secret" in text(of("olga").get(url(contest.contest)))
+    for ending in ("manage/", "manage/phases/"):
+        page = text(of("rita").get(f"/competitions/{contest.contest.slug}/{ending}"))
+        assert "secret" not in page
 
 
 def queries(client, address):

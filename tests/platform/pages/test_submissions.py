@@ -8,6 +8,7 @@ from django.utils import timezone
 from leaderboards import board
 from pages import own
 from submissions.models import Run, RunState, Submission
+from submissions.moderation import Disqualify
 from tests.platform import factories as make
 from tests.platform.pages.conftest import scored
 
@@ -152,6 +153,16 @@ def test_where_the_best_counts_the_list_says_what_the_board_says(world):
     scored(world.phase, world.people["other"], 0.1)
     board.refresh_now(world.phase)
     assert own.counting([world.phase.pk], [world.finished.entrant_id]) == {world.finished.pk}
+
+
+def test_who_was_disqualified_reads_so_and_whom_to_ask_but_not_the_log(world):
+    owner = world.contest.organizers.get(role="owner").user
+    Disqualify(by=owner, submission=world.finished, why="Two accounts of one person.").execute()
+    shown = page(world, world.finished, "other")
+    assert "The organizers disqualified this submission." in shown
+    assert f"Ask them for the reason: <bdi>{owner.display_name}</bdi>" in shown
+    assert "Two accounts" not in shown
+    assert "The organizers disqualified" not in page(world, world.finished, "organizer")
 
 
 def test_cancelling_ends_what_waits(world):

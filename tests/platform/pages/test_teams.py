@@ -98,8 +98,9 @@ def test_a_link_tells_a_stranger_to_take_part_first(contest, alice):
 def test_a_name_of_nobody_and_one_of_a_stranger_are_refused_alike(contest, alice):
     make.user("charlie")
     do(alice, "create", name="The Team")
-    answers = [do(alice, "invite", name=name) for name in ("charlie", "nobody")]
-    assert [answer.status_code for answer in answers] == [404, 404]
+    answers = [do(alice, "invite", name=name) for name in ("charlie", "nobody", "no\0body")]
+    assert {answer.status_code for answer in answers} == {404}
+    assert do(alice, "ask-merge", name="\0").status_code == 404
     assert "Nobody who takes part in Round 0 has the user name" in text(answers[0])
     assert not TeamMember.objects.filter(state="invited").exists()
 

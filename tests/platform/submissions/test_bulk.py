@@ -4,6 +4,7 @@ import pytest
 
 from accounts.refusals import Refused
 from competitions.models import AuditEntry, Organizer
+from leaderboards import board
 from submissions import bulk, dispatch, doorbell
 from submissions.models import BulkWork, Run, RunState, Submission
 from submissions.transitions import settle
@@ -57,9 +58,9 @@ def test_a_preview_changes_nothing_and_says_how_many_runs_and_hours(phase):
     preview = bulk.Begin(by=make.user("olga"), work=work).preview(work.made_at)
     assert preview.rerun == 4
     told = " ".join(preview.sentences)
-    assert "2 submissions of 3 are run again" in told
-    assert f"up to {4 * 10 / 3600:.1f} worker-hours" in told
-    assert "1 submission left out" in told
+    assert "Run again: 2 of 3 submissions" in told
+    assert "up to 40 worker-seconds" in told
+    assert "Left as they are: 1 submission." in told
     assert states(*done, waiting) == ["finished", "finished", "active"]
     assert not AuditEntry.objects.exists()
 
@@ -163,6 +164,17 @@ def test_one_that_cannot_be_changed_keeps_no_other_from_it(phase, django_capture
     assert "fault of ours" in work.left_out[0]
 
 
+def test_the_boards_follow_once_for_a_whole_piece(phase, django_capture_on_commit_callbacks, monkeypatch):
+    done = [finished(phase, name) for name in ("alice", "bob", "carol")]
+    refreshed = []
+    usual = board.refresh
+    monkeypatch.setattr(board, "refresh", lambda of, **how: (refreshed.append((of, how)), usual(of, **how)))
+    begin(prepared(phase, "disqualify", done[:2]), django_capture_on_commit_callbacks, why="One account.")
+    assert refreshed == [(phase, {"entrants": sorted(one.entrant_id for one in done[:2])})]
+    assert [row.entrant.name for row in board.live_rows(phase)] == ["carol"]
+    assert board.recomputed(phase) == board.stored(phase)
+
+
 def test_it_can_be_stopped_on_the_way(phase, django_capture_on_commit_callbacks, monkeypatch):
     monkeypatch.setattr(bulk, "WITHIN_A_REQUEST", 0)
     monkeypatch.setattr(bulk, "CHUNK", 1)
@@ -197,3 +209,20 @@ def test_only_editors_choose_and_something_must_be_chosen(phase):
         prepared(phase, "rerun", [])
     with pytest.raises(Refused, match="no such action"):
         prepared(phase, "delete", [done])
+
+
+def test_a_work_that_breaks_down_keeps_no_other_waiting(
+    phase, django_capture_on_commit_callbacks, monkeypatch, no_bells
+):
+    monkeypatch.setattr(bulk, "WITHIN_A_REQUEST", 0)
+    first, second = finished(phase, "alice"), finished(phase, "bob")
+    broken = prepared(phase, "rerun", [first])
+    begin(broken, django_capture_on_commit_callbacks)
+    begin(prepared(phase, "rerun", [second]), django_capture_on_commit_callbacks)
+    usual = bulk.step
+    monkeypatch.setattr(bulk, "step", lambda pk: 1 / 0 if pk == broken.pk else usual(pk))
+    assert bulk.work_on() == 1
+    assert states(first, second) == ["finished", "active"]
+    no_bells.clear()
+    assert bulk.work_on() == 0
+    assert not no_bells  # nothing rings for it at once: it would break down again and again

@@ -168,12 +168,24 @@ def test_a_worker_that_served_it_alone_is_revoked_instead_of_serving_everybody(w
     assert list(shared.competitions.all()) == [world.elsewhere]
 
 
+def test_the_same_holds_where_an_operator_removes_an_empty_competition(world):
+    alone, _ = make.worker("alone")
+    alone.competitions.set([world.elsewhere])
+    world.elsewhere.delete()
+    alone.refresh_from_db()
+    assert alone.revoked_at is not None
+
+
 def test_its_rehearsal_goes_with_it(world):
-    make.competition("try", world.people["owner"], rehearses=world.contest)
+    rehearsal = make.competition("try", world.people["owner"], rehearses=world.contest)
+    both, _ = make.worker("both")
+    both.competitions.set([world.contest, rehearsal])
     delete(world.contest, world.people["owner"])
     end_at_workers()
     deletion.finish_all()
     assert set(Deletion.objects.values_list("slug", flat=True)) == {"series", "try"}
+    both.refresh_from_db()
+    assert both.revoked_at is not None
     assert not Competition.objects.filter(title="The series").exists()
 
 
@@ -204,3 +216,9 @@ def test_the_queries_of_a_chunk_do_not_grow_with_it(clock):
     with CaptureQueriesContext(connection) as five:
         deletion._remove_submissions(few[1:])
     assert len(five) <= len(one) + 4  # one look at the board's phase for each
+
+
+def test_nobody_keeps_it_from_going_by_taking_the_address_it_goes_to(world):
+    make.competition(f"deleted-{world.contest.pk}", make.user("mallory"))
+    delete(world.contest, world.people["owner"])
+    assert not Competition.objects.filter(slug="series").exists()

@@ -139,7 +139,8 @@ def test_what_a_worker_has_goes_on_to_its_end(phase, act):
     worker, _ = make.worker()
     Attempt.objects.create(run=run, number=1, worker=worker, secret_hash="x")
     Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING, attempt_number=1)
-    assert "1 run that workers have go on" in " ".join(aside(phase).preview(run.queued_at).sentences)
+    told = aside(phase).preview(run.queued_at).sentences
+    assert "At workers now, and going on to their end: 1 run." in told
     act(aside(phase))
     run.refresh_from_db()
     assert run.state == RunState.RUNNING

@@ -10,11 +10,13 @@ from accounts.models import User
 from accounts.refusals import Refused
 from competitions import clock as protocol_clock
 from competitions import policy
+from competitions.actions.tasks import AddTasks
 from competitions.models import AuditEntry, Competition, Organizer, Phase, Task
 from datasets.models import Dataset
-from submissions import deletion, handover
+from submissions import deletion, dispatch, handover
 from submissions.deletion import ThrowAwayRehearsal
 from submissions.models import Handover, Submission
+from submissions.rehearsal import made_datasets
 from submissions.rehearsal.advance import AdvanceRehearsal, by_hand, catch_up, coming
 from submissions.rehearsal.entrants import PLAYERS, PREFIX
 from submissions.rehearsal.made_datasets import MADE, MOST_A_PHASE, WALL_SECONDS
@@ -101,6 +103,14 @@ def test_no_dataset_of_the_competition_comes_along_least_of_all_a_hidden_one(con
     assert not set(blind) & set(used.filter(phase__number=1).values_list("dataset", flat=True))
 
 
+def test_nobody_puts_a_dataset_of_the_library_into_it(contest):
+    rehearsal = rehearse(contest)
+    dataset = contest.phases().get(title="AutoML[1]").tasks.first().dataset
+    first = rehearsal.phases()[0]
+    with pytest.raises(Refused, match="made datasets alone"):
+        AddTasks(by=make.user("olga"), contest=rehearsal, datasets=[dataset], phases=[first]).execute()
+
+
 def test_what_a_run_may_take_is_bounded(contest):
     Phase.objects.filter(round__competition=contest).update(wall_seconds=7000, cores=8, memory_bytes=2**36)
     for _ in range(MOST_A_PHASE):
@@ -154,6 +164,27 @@ def test_a_start_that_fails_leaves_no_dataset_behind(contest, monkeypatch):
         rehearse(contest)
     assert not Dataset.objects.filter(source=MADE).exists()
     assert rehearsal_of(contest) is None
+
+
+def test_a_start_that_was_killed_leaves_datasets_that_are_swept_away_later(contest, clock):
+    made_datasets.stand_ins(contest, contest.created_by)
+    made_datasets.sweep()
+    assert Dataset.objects.filter(source=MADE).exists()
+    clock.move(hours=3)
+    rehearsal = rehearse(contest)
+    clock.move(hours=3)
+    made_datasets.sweep()
+    left = set(Dataset.objects.filter(source=MADE).values_list("pk", flat=True))
+    assert left == set(made_datasets.stand_ins_of(rehearsal))
+
+
+def test_its_clock_stays_in_the_calendar_because_everybodys_hand_overs_read_it(contest):
+    rehearsal = rehearse(contest)
+    far = dt.timedelta(days=9 * 365)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("submissions.rehearsal.advance.LAST", protocol_clock.now(rehearsal) + far / 2)
+        with pytest.raises(Refused, match="does not go that far"):
+            AdvanceRehearsal(by=None, rehearsal=rehearsal, to=protocol_clock.now(rehearsal) + far).execute()
 
 
 def test_its_clock_goes_forward_only_and_a_second_click_goes_no_further(contest):
@@ -277,6 +308,29 @@ def test_it_is_thrown_away_with_its_datasets_and_starts_again(contest):
     used = Task.objects.filter(phase__round__competition=again).values("dataset")
     assert set(Dataset.objects.filter(source=MADE)) == set(Dataset.objects.filter(pk__in=used))
     assert Submission.objects.filter(phase__round__competition=again).count() == 0
+
+
+def test_its_runs_wait_until_live_ones_have_started(contest, clock):
+    live = series(clock.now, datasets=1)
+    rehearsal = rehearse(contest)
+    next_stop(rehearsal)
+    clock.move(minutes=1)
+    late = enter(live["Tweakathon[0]"], make.user("alice"))
+    order = [item.waiting.submission_id for item in dispatch.queued()]
+    assert order[0] == late.pk
+    assert len(order) == 4
+
+
+def test_workers_that_serve_the_competition_alone_rehearse_it_and_stay(contest):
+    own, _ = make.worker("own")
+    own.competitions.set([contest])
+    rehearsal = rehearse(contest)
+    assert set(own.competitions.all()) == {contest, rehearsal}
+    ThrowAwayRehearsal(by=make.user("olga"), contest=rehearsal).execute()
+    deletion.finish_all()
+    own.refresh_from_db()
+    assert own.revoked_at is None
+    assert list(own.competitions.all()) == [contest]
 
 
 def test_nobody_can_log_in_as_a_simulated_entrant(contest, client):

@@ -74,7 +74,9 @@
       ["opens", "closes"].forEach((edge) => {
         if (edge === "closes" && this.closesField.value === "") return;
         const handle = document.createElementNS(SVG, "rect");
-        const sizes = { y: 4, width: 10, height: 22, rx: 3, class: "handle", transform: "translate(-5 0)" };
+        // Outside of the bar, so that the ends of a short one stay apart.
+        const aside = edge === "opens" ? "translate(-9 0)" : "translate(-1 0)";
+        const sizes = { y: 4, width: 10, height: 22, rx: 3, class: "handle", transform: aside };
         Object.entries(sizes).forEach(([name, value]) => handle.setAttribute(name, value));
         handle.dataset.edge = edge;
         this.svg.append(handle);

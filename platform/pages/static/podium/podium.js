@@ -35,12 +35,12 @@
   const DAY_AND_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
   const TIME_ONLY = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 
-  const STEPS = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+  const STEPS = [["year", 31557600, 2], ["month", 2629800, 2], ["day", 86400, 1], ["hour", 3600, 1], ["minute", 60, 1]];
 
-  // "in 12 days", "3 hours ago". A rehearsal has a clock of its own, so many seconds ahead of the world's.
+  // "in 12 days", "3 hours ago"; months and years from two on, because "in 1 month" may be 59 days. A rehearsal has a clock of its own, so many seconds ahead of the world's.
   function fromNow(moment) {
     const seconds = (moment - Date.now()) / 1000 - Number(document.body.dataset.clockAhead || 0);
-    const [unit, length] = STEPS.find((step) => Math.abs(seconds) >= step[1]) || ["minute", 60];
+    const [unit, length] = STEPS.find((step) => Math.abs(seconds) >= step[1] * step[2]) || ["minute", 60];
     const count = Math.trunc(seconds / length);
     return count === 0 ? "now" : new Intl.RelativeTimeFormat("en", { numeric: "always" }).format(count, unit);
   }
@@ -148,13 +148,6 @@
     });
   }
 
-  function askBeforeSending() {
-    document.addEventListener("submit", (event) => {
-      const question = event.target.dataset.confirm;
-      if (question && !window.confirm(question)) event.preventDefault();
-    });
-  }
-
   // Live parts are replaced as a whole: what the reader opened and how far they scrolled is put back.
   function keepReadersPlace() {
     let kept = [];
@@ -163,6 +156,10 @@
       if (answeredFrom.includes("/accounts/login/")) {
         event.detail.shouldSwap = false; // the session has ended: the whole page goes to the login
         window.location.reload();
+        return;
+      }
+      if (event.detail.target.querySelector(":popover-open")) {
+        event.detail.shouldSwap = false; // a question is open in it: the next answer takes its place
         return;
       }
       kept = Array.from(event.detail.target.querySelectorAll("details[id], pre[id], .table-frame[id]")).map((element) => ({
@@ -228,7 +225,6 @@
     showLocalTimes(document);
     window.setInterval(() => showLocalTimes(document), 60000);
     setUpUpload();
-    askBeforeSending();
     keepReadersPlace();
     scrollLogsToEnd();
     closeMenusElsewhere();

@@ -129,6 +129,8 @@ def compose(request: HttpRequest, slug: str) -> HttpResponseBase:
     shown = editors_frame(request, slug)
     choice = people.Choice.of(request.POST, sees_emails=True)
     chosen = choice.rows(shown.competition) if choice.fields() else None
+    if "write" in request.POST and chosen is None:
+        raise Refused("Nobody was chosen.", mend="Tick the people to whom you want to write.")
     audiences = _audiences(shown, chosen is not None)
     if "subject" not in request.POST or "change" in request.POST:
         form = Message(initial=request.POST.dict() if "change" in request.POST else None, audiences=audiences)

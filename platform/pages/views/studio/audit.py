@@ -6,7 +6,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from pages import audit, files, keyset, studio
+from pages import audit, files, keyset, studio, zones
+from pages.action_labels import label_of
 from pages.answers import tells_refusals
 
 PER_PAGE = 100
@@ -16,6 +17,7 @@ PER_PAGE = 100
 @never_cache
 @require_safe
 @tells_refusals
+@zones.in_own_zone
 def log(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The entries that match the filter, the latest first."""
     shown = studio.opened(request, slug)
@@ -29,8 +31,9 @@ def log(request: HttpRequest, slug: str) -> HttpResponseBase:
         lines=[audit.line(entry, sees_hidden=shown.sees_hidden) for entry in page.rows],
         chosen=chosen,
         people=people,
-        actions=[(action, audit.in_words(action)) for action in actions],
+        actions=sorted(((action, label_of(action)) for action in actions), key=lambda one: one[1]),
         clock=audit.CLOCK,
+        zone=zones.of_request(request),
         query=request.GET.urlencode(),
         sees_hidden=shown.sees_hidden,
     )
@@ -41,6 +44,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponseBase:
 @never_cache
 @require_safe
 @tells_refusals
+@zones.in_own_zone
 def as_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All entries that match, as CSV."""
     shown = studio.opened(request, slug)
@@ -52,6 +56,7 @@ def as_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
 @never_cache
 @require_safe
 @tells_refusals
+@zones.in_own_zone
 def as_json(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All entries that match, as JSON."""
     shown = studio.opened(request, slug)

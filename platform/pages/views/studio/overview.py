@@ -22,6 +22,7 @@ from pages import frame, organizing, studio, zones
 from pages.answers import tells_refusals
 from pages.contest_forms import CloneForm
 from pages.organizer_actions import OFFERS
+from pages.phase_studio import next_midnight
 from pages.views.studio.doing import editors_frame, person
 from submissions.deletion import DeleteCompetition
 
@@ -36,7 +37,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The state and the checklist, the phases with what may be done with them, and the latest of the audit log."""
     shown = studio.opened(request, slug)
     contest = shown.competition
-    facts = checklist.gathered(contest, shown.now, shown.phases)
+    facts = checklist.gathered(contest, shown.now, shown.phases, sees_hidden=shown.sees_hidden)
     lines = [_line(contest, item) for item in checklist.check(facts)]
     context = studio.context(
         shown,
@@ -150,7 +151,11 @@ def clone(request: HttpRequest, slug: str) -> HttpResponseBase:
     shown = editors_frame(request, slug)
     contest = shown.competition
     title = f"{contest.title[:110]} (copy)"
-    form = CloneForm(request.POST if request.method == "POST" else None, initial={"title": title})
+    form = CloneForm(
+        request.POST if request.method == "POST" else None,
+        initial={"title": title, "start": next_midnight(shown.now)},
+        has_phases=bool(shown.phases),
+    )
     action = Clone(person(request), contest, title, "")
     action.permit()
     refused = None

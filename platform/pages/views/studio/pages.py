@@ -138,7 +138,8 @@ def _editor(
         status = 400
         if form.is_valid():
             try:
-                if request.POST.get("do") == "upload":
+                # A picture that was chosen is never lost, whichever button was pressed.
+                if request.POST.get("do") == "upload" or form.cleaned_data["picture"] is not None:
                     context["added"] = _added_picture(request, shown, form)
                 elif request.POST.get("do") != "preview":
                     messages.success(request, saving(form.cleaned_data).execute())

@@ -273,8 +273,10 @@ def add_tasks(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method != "POST":
         with_some = set(Task.objects.filter(phase__in=shown.phases).values_list("phase", flat=True))
         wanted = request.GET.get("phase")
-        empty = [phase.pk for phase in shown.phases if phase.pk not in with_some]
-        ticked = [wanted] if wanted else empty
+        empty = [phase for phase in shown.phases if phase.pk not in with_some]
+        # What is put into a blind phase together with others would be seen before it opens.
+        proposed = [phase.pk for phase in empty if not phase.is_blind] or [phase.pk for phase in empty]
+        ticked = [wanted] if wanted else proposed
         return _add_tasks_page(request, shown, AddTasksForm(initial={"phases": ticked}, **options))
     form = AddTasksForm(request.POST, **options)
     if not form.is_valid():

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -16,6 +17,7 @@ from competitions.models import Competition
 from pages import frame, studio
 from pages.answers import tells_refusals
 from pages.views.studio.doing import editors_frame, person
+from pages.zones import in_own_zone
 from submissions.deletion import ThrowAwayRehearsal
 from submissions.models import RunState
 from submissions.models.worker import living_workers
@@ -37,6 +39,7 @@ STATE_CHIPS = {"open": "good", "released": "gold"}
 @login_required
 @never_cache
 @require_safe
+@in_own_zone
 @tells_refusals
 def rehearsal(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Where the rehearsal stands, or its live part alone. A rehearsal has the page of what it rehearses."""
@@ -102,8 +105,9 @@ def _chips(part: Part) -> list[tuple[str, str]]:
 
 
 def _named(stop: Stop) -> tuple[str, str]:
-    """A stop as a choice: its moment for the form, and what happens."""
-    return stop.at.isoformat(), f"{stop.at:%d %b %Y %H:%M} UTC: {stop.sentence}"
+    """A stop as a choice: its moment for the form; for the person their own clock, and what happens."""
+    at = timezone.localtime(stop.at)
+    return stop.at.isoformat(), f"{at.day} {at:%b %Y, %H:%M %Z}: {stop.sentence}"
 
 
 @login_required
@@ -119,6 +123,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 @tells_refusals
+@in_own_zone
 def advance(request: HttpRequest, slug: str) -> HttpResponse:
     """Move its clock on: to a moment of the calendar (`to`), by `hours`, or with neither do what is due now."""
     found = _of(request, slug)
@@ -133,8 +138,10 @@ def advance(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         catch_up(found)
         return redirect("manage_rehearsal", slug)
-    action = AdvanceRehearsal(by=person(request), rehearsal=found, to=to, seen=seen)
-    messages.success(request, action.execute())
+    AdvanceRehearsal(by=person(request), rehearsal=found, to=to, seen=seen).execute()
+    # The log says it in UTC; whoever clicked reads it as the page shows moments.
+    moment, zone = timezone.localtime(to), timezone.get_current_timezone_name()
+    messages.success(request, f"The clock was moved on to {moment.day} {moment:%B %Y %H:%M}, {zone}.")
     return redirect("manage_rehearsal", slug)
 
 

@@ -70,13 +70,14 @@ def team(request: HttpRequest, slug: str, team_id: int) -> HttpResponseBase:
 def _of_team(shown: frame.Frame, found: Team, refused: Refused | None = None) -> dict[str, object]:
     sent = Submission.objects.filter(entrant=found.entrant)
     lines = own.listed(list(own.with_runs(sent)[:MOST_SUBMISSIONS]), sees_hidden=shown.sees_hidden, now=shown.now)
-    places = found.members.select_related("user").order_by("joined_at", "id")
+    places = list(found.members.select_related("user").order_by("joined_at", "id"))
     left = Departure.objects.filter(entrant=found.entrant).select_related("user", "phase")
     return studio.context(
         shown,
         SECTION,
         team=found,
-        places=list(places),
+        places=places,
+        is_shared=sum(place.state in IN_TEAM for place in places) > 1,
         departures=list(left.order_by("phase__number", "at")),
         lines=lines,
         sent=sent.count(),
