@@ -38,11 +38,11 @@ _OLD_METHODS = frozenset({"iteritems", "itervalues", "iterkeys", "has_key"})
 # A program that looks at its version, or catches what is missing, is for both.
 _IS_FOR_BOTH = re.compile(
     r"version_info|sys\.version|PY[23]\b|\bsix\b|__future__"
-    r"|except\s*:|except\s+.*(?:Import|ModuleNotFound|Name|Attribute)Error"
+    r"|except\s{0,9}:|except\s[^\n:]{0,200}?(?:Import|ModuleNotFound|Name|Attribute)Error"
 )
 _OLD_COMMAND = re.compile(r"(?:^|[\s/])python2(?:\.\d+)?(?=\s|$)")
 _INSTALL = re.compile(
-    r"\b(?:(?:pip[23]?(?:\.\d+)?|conda|mamba|apt|apt-get|aptitude|yum|dnf|apk)\b[\"',\s]+(?:-\S+[\"',\s]+)*install\b"
+    r"\b(?:(?:pip[23]?(?:\.\d+)?|conda|mamba|apt|apt-get|aptitude|yum|dnf|apk)\b[\"',\s]+(?:-[^\s\"',]+[\"',\s]+)*install\b"
     r"|pip\.main\s*\(|install\.packages\s*\()"
 )
 _SOURCES = (".py", ".sh", ".bash", ".R", ".r", ".pl", ".ipynb")

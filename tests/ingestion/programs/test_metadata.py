@@ -1,5 +1,6 @@
 """What a look into a program's zip tells, before it runs."""
 
+import time
 import zipfile
 from pathlib import Path
 
@@ -104,3 +105,14 @@ def test_installing_is_found_with_its_line(tmp_path: Path, line: str) -> None:
 
 def test_a_remark_about_installing_is_none(tmp_path: Path) -> None:
     assert not find_installs(packed(tmp_path, {"run.py": "# pip install pandas\npipeline.install()\n"}))
+
+
+@pytest.mark.parametrize(
+    "text", ["pip " + "-," * 5_000, 'x = "' + "except " * 50_000 + '"', "(" * 200_000, "x" + ".y" * 200_000]
+)
+def test_no_source_holds_up_the_look_into_a_program(tmp_path: Path, text: str) -> None:
+    archive = packed(tmp_path, {"metadata": "command: python3 a.py", "a.py": text})
+    begin = time.process_time()
+    assert not find_installs(archive)
+    assert not looks_like_python2(archive)
+    assert time.process_time() - begin < 5
