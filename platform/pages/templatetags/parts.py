@@ -48,11 +48,13 @@ def confirm(
     no: str = "Leave it as it is",
     typed: str = "",
     style: str = "danger small",
+    busy: str = "",
 ) -> SafeString:
     """A button that asks before it does something, without a script.
 
     `id` is of this button alone on its page. What stands inside is part of the form that "yes" sends: hidden
     fields, sentences. `typed`: a name that has to be typed first, sent as `typed`.
+    `busy`: what the button of "yes" says once it was clicked, where the answer takes long.
     """
     shown = {
         "content": content,
@@ -64,6 +66,7 @@ def confirm(
         "no": no,
         "typed": typed,
         "style": style,
+        "busy": busy,
         "csrf_token": context.get("csrf_token"),
     }
     return render_to_string("parts/confirm.html", shown)

@@ -219,12 +219,62 @@
     document.cookie = "podium_zone=" + zone + "; path=/; max-age=31536000; samesite=lax";
   }
 
+  // Forms whose answer takes long: their button says that it works, and they are sent once.
+  function showBusyForms() {
+    const restore = [];
+    document.addEventListener("submit", (event) => {
+      const form = event.target;
+      if (event.defaultPrevented || !form.dataset.busy) return;
+      if (form.dataset.sent) {
+        event.preventDefault();
+        return;
+      }
+      form.dataset.sent = "yes";
+      const button = event.submitter || form.querySelector("button:not([type=button])");
+      const text = button.textContent;
+      restore.push(() => {
+        delete form.dataset.sent;
+        button.disabled = false;
+        button.removeAttribute("aria-busy");
+        button.textContent = text;
+      });
+      // After the event, because a disabled button would not send its name and value.
+      window.setTimeout(() => {
+        button.disabled = true;
+        button.setAttribute("aria-busy", "true");
+        button.textContent = form.dataset.busy;
+      });
+    });
+    // Whoever goes back may find the page as it was left.
+    window.addEventListener("pageshow", () => restore.splice(0).forEach((undo) => undo()));
+  }
+
+  function setUpCopyButtons() {
+    document.querySelectorAll("button[data-copy]").forEach((button) => {
+      const field = document.getElementById(button.dataset.copy);
+      const text = button.textContent;
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        field.select();
+        try {
+          await navigator.clipboard.writeText(field.value);
+          button.textContent = "Copied";
+        } catch (error) {
+          button.textContent = "Selected"; // pages that came without TLS may not write to the clipboard
+        }
+        window.setTimeout(() => { button.textContent = text; }, 3000);
+      });
+    });
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     setUpThemeToggle();
     tellZone();
     showLocalTimes(document);
     window.setInterval(() => showLocalTimes(document), 60000);
     setUpUpload();
+    setUpCopyButtons();
+    showBusyForms();
     keepReadersPlace();
     scrollLogsToEnd();
     closeMenusElsewhere();
