@@ -74,6 +74,16 @@ class RerunHow(forms.Form):
     )
 
 
+class LoggedWhy(forms.Form):
+    """A reason that stays among organizers."""
+
+    why = forms.CharField(
+        max_length=300,
+        label="Why",
+        help_text="Kept in the audit log. The entrant reads that the organizers did it and whom to ask, not this.",
+    )
+
+
 class VersionHow(forms.Form):
     """How runs come to a new version of their dataset."""
 
@@ -173,7 +183,7 @@ OFFERS: dict[str, Offer] = {
     "disqualify": Offer(
         "Disqualify",
         "submission",
-        Why,
+        LoggedWhy,
         lambda a: moderation.Disqualify(by=a.by, submission=a.submission, why=a.answers["why"]),
         is_dangerous=True,
     ),
@@ -183,7 +193,7 @@ OFFERS: dict[str, Offer] = {
     "withdraw": Offer(
         "Withdraw the entrant",
         "entrant",
-        Why,
+        LoggedWhy,
         lambda a: moderation.Withdraw(by=a.by, entrant=a.entrant, why=a.answers["why"]),
         is_dangerous=True,
     ),
