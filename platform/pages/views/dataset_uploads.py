@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http.request import RawPostDataException
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -27,7 +28,7 @@ from datasets.uploads import policy, receiving
 from datasets.uploads.models import Upload
 from pages.answers import refusal, refusal_as_json, tells_refusals, wants_json
 from pages.datasets import finding_lines, load
-from pages.middleware import without_nul
+from pages.middleware import NUL, without_nul
 from pages.views.submissions import is_part
 from pages.views.upload import FORM_BYTES, drain
 
@@ -140,11 +141,11 @@ def _json(request: HttpRequest) -> dict[str, Any]:
         raise Refused("The description of the upload is too long.", status=413)
     try:
         given = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RawPostDataException):  # the latter: a form, which was read as one before
         given = None
     if not isinstance(given, dict):
         raise Refused("The description of the upload is no JSON object.")
-    return given
+    return {name: text.replace(NUL, "") if isinstance(text, str) else text for name, text in given.items()}
 
 
 def _whole(value: object) -> int:

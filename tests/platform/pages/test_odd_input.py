@@ -6,6 +6,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from competitions.models import Announcement, Participant
+from datasets.models import Upload
 from pages import zones
 from pages.middleware import without_nul
 from submissions.models import BulkWork
@@ -64,3 +65,11 @@ def test_an_address_with_nul_leads_nowhere(olga, contest):
 def test_dates_at_the_ends_of_the_calendar_are_refused_where_they_are_typed(typed):
     with pytest.raises(ValidationError, match="years from 1970 to 2199"):
         zones.LocalMoment().clean(typed)
+
+
+def test_a_form_where_json_is_wanted_is_refused_and_texts_in_json_hold_no_nul(olga):
+    assert olga.post("/datasets/uploads/begin/", {"filename": "a.csv"}).status_code == 400
+    given = {"filename": "a\0.csv", "size": 10, "fingerprint": "a.csv:10:1"}
+    begun = olga.post("/datasets/uploads/begin/", given, content_type="application/json")
+    assert begun.status_code == 201
+    assert Upload.objects.get().filename == "a.csv"
