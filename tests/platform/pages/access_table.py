@@ -179,8 +179,8 @@ PAGES |= {
 
 PAGES |= {
     CONTEST + "manage/submissions/": page(by(403, (ORGANIZERS, 200))),
-    SUBMISSION + "runs/<int:run_id>/files/<int:file_id>/": page(by(404, (TEAM, 403))),
-    SUBMISSION + "runs/<int:run_id>/files/<int:file_id>/ (blind)": page(by(404, (TEAM, 403), reviewer=403)),
+    SUBMISSION + "runs/<int:run_id>/predictions/<int:file_id>/": page(by(404, (TEAM, 403))),
+    SUBMISSION + "runs/<int:run_id>/predictions/<int:file_id>/ (blind)": page(by(404, (TEAM, 403), reviewer=403)),
     CONTEST + "manage/submissions/many/": button(by(403, (EDITORS, 404))),
     CONTEST + "manage/submissions/many/<int:work_id>/": form(by(403, (EDITORS, 404)), by(403, (EDITORS, 404))),
     CONTEST + "manage/queue/": page(by(403, (ORGANIZERS, 200))),

@@ -275,13 +275,13 @@ def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_
     ):
         assert told in page
     file.file.save("p", ContentFile(b"0.5\n"))
-    download = f"{address}runs/{run.pk}/files/{file.pk}/"
+    download = f"{address}runs/{run.pk}/predictions/{file.pk}/"
     assert download in page
     answer = world.client("organizer").get(download)
     assert b"".join(answer.streaming_content) == b"0.5\n"
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert world.client("participant").get(download).status_code == 403
-    assert world.client("organizer").get(f"{address}runs/{run.pk + 1}/files/{file.pk}/").status_code == 404
+    assert world.client("organizer").get(f"{address}runs/{run.pk + 1}/predictions/{file.pk}/").status_code == 404
     own = world.client("participant").get(address).content.decode()
     assert "machine1" not in own
     assert "For organizers" not in own
