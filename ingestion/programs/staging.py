@@ -195,7 +195,7 @@ class Stage:
         run = self.run
         _write_first_processes(run / "ours")
         self.show(run / "ours", OURS)
-        start = places.start_place(self.layout)
+        start = self._start(commands)
         plan = {"copies": self.copies, "folders": self.folders, "start": start, "commands": commands}
         folders = Folders(run, run, run / "ours", run)
         python = self.sandbox.places(folders).python
@@ -218,6 +218,23 @@ class Stage:
             ),
         )
 
+    def _start(self, commands: list[list[str]]) -> str:
+        """The working directory: the program's own where its command names a file of it by its bare path.
+
+        CodaLab started programs in the run's folder, where such a command found nothing; Codabench, which takes
+        CodaLab's bundles too, starts them among their files.
+        """
+        place = places.program_place(self.layout, self.kind)
+        named = [word for words in commands for word in words if not word.startswith(("/", "-"))]
+        if any((source / word).is_file() for source in self._sources(place) for word in named):
+            return place
+        return places.start_place(self.layout)
+
+    def _sources(self, place: str) -> list[Path]:
+        """The folders of the host with the files that a program finds at a place."""
+        shown = {place, *(at for at, target in self.copies if target == place)}
+        return [one.source for one in self.mounts if one.target in shown]
+
     def _search_path(self, commands: list[list[str]]) -> dict[str, str]:
         """Where Python looks for modules.
 
@@ -236,7 +253,7 @@ class Stage:
 
     def _inner_folders(self, place: str) -> list[str]:
         """Folders of the program with Python files, but no packages: a script in one expects its neighbours."""
-        sources = [one.source for one in self.mounts if one.target in (place, f"{SOURCES}/0")]
+        sources = self._sources(place)
         folders = {path.parent for source in sources for path in source.rglob("*.py") if path.parent != source}
         found = sorted(folder for folder in folders if not (folder / "__init__.py").exists())
         return [f"{place}/{folder.relative_to(sources[0]).as_posix()}" for folder in found[:_MOST_FOLDERS_ON_PATH]]

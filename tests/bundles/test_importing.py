@@ -31,7 +31,7 @@ SAYINGS = {
 CANNOT_BE_SAID = {
     "dates": ("Of the phase Late: one quota of 0", "places of CodaLab 1.5"),
     "parallel": ("The phase Everything, which has no tasks", "gets the submissions of another phase"),
-    "two_boards": ("its group North", "the mean of the ranks", "hidden columns", "More than one leaderboard"),
+    "two_boards": ("its group North", "its weights", "hidden columns", "More than one leaderboard"),
     "two_commands": ("places of CodaLab 1.5",),
 }
 OF_CODALAB = sorted(CANNOT_BE_SAID)

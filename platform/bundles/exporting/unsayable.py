@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from competitions.models import Column, ColumnBoard, Competition, Phase, Question, Task
 
-_COMPUTED = ("", Column.Computation.AVG, Column.Computation.SUM, Column.Computation.MIN, Column.Computation.MAX)
+# What a column is computed as, in the words of version 2.
+COMPUTATIONS: dict[str, str] = {
+    Column.Computation.AVG: "avg",
+    Column.Computation.SUM: "sum",
+    Column.Computation.MIN: "min",
+    Column.Computation.MAX: "max",
+    Column.Computation.MEAN_RANK: "avg_rank",
+}
 
 
 def unsayable(
@@ -119,7 +126,7 @@ def _of_boards(boards: Sequence[ColumnBoard]) -> Iterator[str]:
     for board in boards:
         for column in board.columns.all():
             said = []
-            if column.computation not in _COMPUTED:
+            if column.computation and column.computation not in COMPUTATIONS:
                 said.append(f"that it is {column.get_computation_display()}")
             elif column.weights:
                 said.append("its weights")

@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from PIL import Image
 
 from accounts.refusals import Refused
-from bundles.exporting.unsayable import takes_over, unsayable
+from bundles.exporting.unsayable import COMPUTATIONS, takes_over, unsayable
 from bundles.reading.pages import role_of
 from competitions.models import ColumnBoard, Competition, Phase, PhaseFile, Program, Question, Task
 from datasets.models import DatasetVersion
@@ -299,8 +299,8 @@ def _board(board: ColumnBoard, place: int) -> dict[str, Any]:
             "precision": column.precision,
             "hidden": column.is_hidden,
         }
-        if column.computation in ("avg", "sum", "min", "max"):
-            one["computation"] = column.computation
+        if column.computation in COMPUTATIONS:
+            one["computation"] = COMPUTATIONS[column.computation]
             one["computation_indexes"] = [keys.index(key) for key in column.fields if key in keys]
         said["columns"].append(one)
     return said

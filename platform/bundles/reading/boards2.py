@@ -7,7 +7,10 @@ from bundles.reading.contest import BoardSource, ColumnSource, Computation, Rule
 from bundles.reading.context import LONGEST_KEY, LONGEST_NAME, LONGEST_TITLE, Context
 from bundles.reading.nodes import Section, whole_number
 
-_COMPUTATIONS = {one.value: one for one in (Computation.AVG, Computation.SUM, Computation.MIN, Computation.MAX)}
+_COMPUTATIONS = {
+    **{one.value: one for one in (Computation.AVG, Computation.SUM, Computation.MIN, Computation.MAX)},
+    "avg_rank": Computation.MEAN_RANK,
+}
 _RULES = {rule.value.lower().replace("_", ""): rule for rule in Rule}
 MOST_DIGITS = 10
 

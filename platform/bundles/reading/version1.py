@@ -215,7 +215,7 @@ class Version1:
         image = context.image(section, "default_docker_image")
         ingestion_image = context.image(section, "ingestion_program_docker_image")
         scoring_image = context.image(section, "scoring_program_docker_image")
-        task = self._task(section, name)
+        task = None if self._gathers(one, found, name) else self._task(section, name)
         self._say_of_phase(section, name)
         daily = section.integer("max_submissions_per_day", DAILY_QUOTA)
         total = section.integer("max_submissions", TOTAL_QUOTA)
@@ -275,6 +275,23 @@ class Version1:
             f"The numbers of parallel parents are: {there}.",
         )
         return None
+
+    def _gathers(self, one: _Found, found: list[_Found], name: str) -> bool:
+        """Whether the phase only passes on what is sent to it.
+
+        CodaLab ran a parent's scoring program on what those of its children had written; here each child stands
+        on the boards by itself, and such a program would meet a bare submission.
+        """
+        if not one.is_parent or all(other.parent != one.written for other in found):
+            return False
+        if one.section.get("scoring_program") is not None:
+            self.notes.warn(
+                one.section.place_of("scoring_program"),
+                f"The scoring program of {name}, which gathers the scores of its parallel phases, was left out.",
+                "Each of these phases has its own place on the leaderboards; columns that the program filled "
+                "stay empty.",
+            )
+        return True
 
     def _task(self, section: Section, name: str) -> TaskSource | None:
         """The task of a phase; None when it has no scoring program, so that nothing can be sent there."""

@@ -58,6 +58,15 @@ def test_code_runs_by_its_own_command_with_input_data_and_may_write_beside_itsel
 
 
 @pytest.mark.parametrize("layout", [1, 2])
+def test_a_command_may_name_its_script_by_the_bare_path(steps, layout):
+    source = "import sys; open(sys.argv[1] + '/said.txt', 'w').write(open('beside.txt').read())"
+    files = {"metadata": "command: python3 code/run.py $output", "code/run.py": source, "beside.txt": "here"}
+    result = steps.predict(steps.packed(files), layout=layout)
+    assert result.status == "ok", result
+    assert files_of(result.predictions)["said.txt"] == "here"
+
+
+@pytest.mark.parametrize("layout", [1, 2])
 def test_code_with_a_command_and_an_ingestion_program_run_at_the_same_time(steps, layout):
     code = """
         import os, time

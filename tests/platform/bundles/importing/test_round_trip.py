@@ -90,6 +90,7 @@ leaderboards:
   - {title: Accuracy, key: accuracy, index: 0, precision: 4, hidden: true}
   - {title: Seconds, key: seconds, index: 1, sorting: asc}
   - {title: Mean, key: mean, index: 2, computation: avg, computation_indexes: ["0", "1"]}
+  - {title: Rank, key: rank, index: 3, sorting: asc, computation: avg_rank, computation_indexes: ["0", "1"]}
 """
 MORE = {
     "empty.md": "\n",

@@ -193,7 +193,19 @@ def test_parallel_children_fan_out_of_their_parent_and_last_as_long(bundle: Writ
     assert {phase.ends_at.utc for phase in (parent, first, second) if phase.ends_at} == {day(2026, 2, 1)}
     assert parent.accepts is Accepts.ANY and first.accepts is Accepts.ANY
     assert contest_of(report).tasks[first.tasks[0]].overlaps
-    assert not report.warnings
+
+
+def test_a_parent_passes_on_what_is_sent_and_its_own_scoring_program_is_left_out(bundle: Writer) -> None:
+    report = bundle.one(PARALLEL, {"ingest.zip": PROGRAM})
+    parent = contest_of(report).phases[0]
+    assert parent.tasks == () and parent.total_quota > 0
+    assert len(report.warnings) == 1 and warned(report, "gathers the scores of its parallel phases")
+
+
+def test_a_parent_without_children_scores_by_itself(bundle: Writer) -> None:
+    alone = PARALLEL.replace(" parent_phasenumber: 1,", "")
+    report = bundle.one(alone, {"ingest.zip": PROGRAM})
+    assert contest_of(report).phases[0].tasks == (0,)
 
 
 def test_settings_of_phases_are_kept(bundle: Writer) -> None:

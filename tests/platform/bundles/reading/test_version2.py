@@ -189,6 +189,14 @@ def test_columns_are_sorted_rounded_hidden_and_computed(bundle: Writer) -> None:
     assert (board.primary, board.rule, board.is_hidden) == ("mean", Rule.FORCE_BEST, True)
 
 
+def test_a_column_may_be_the_mean_of_the_ranks_on_others(bundle: Writer) -> None:
+    rank = "  - {title: R, key: r, index: 1, sorting: asc, computation: avg_rank, computation_indexes: [0]}\n"
+    report = bundle.two(changed(TWO, ("  columns:\n", f"  columns:\n{rank}")))
+    column = contest_of(report).boards[0].columns[1]
+    assert (column.computation, column.fields) == (Computation.MEAN_RANK, ("accuracy",))
+    assert not report.warnings
+
+
 @pytest.mark.parametrize("rule", list(Rule))
 def test_every_rule_is_known(bundle: Writer, rule: Rule) -> None:
     report = bundle.two(changed(TWO, ("  key: main\n", f'  key: main\n  submission_rule: "{rule}"\n')))
