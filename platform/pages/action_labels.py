@@ -10,6 +10,7 @@ LABELS = {
     "swap_version": "Version of a dataset changed",
     "use_current_version": "Newest version of a dataset used",
     "change_metric": "Metric changed",
+    "export_bundle": "Exported as a bundle",
     # Phases and their dates.
     "add_round": "Round added",
     "edit_round": "Round edited",

@@ -118,7 +118,9 @@ urlpatterns = [
 
 # The sections on submissions, the queue and the workers.
 RUNS = [
-    path(SUBMISSION + "runs/<int:run_id>/predictions/<int:file_id>/", submissions.prediction, name="prediction_file"),
+    path(
+        SUBMISSION + "runs/<int:run_id>/predictions/<int:file_id>/", submissions.prediction, name="prediction_file"
+    ),
     path(ONE + "manage/submissions/", submissions_section.submissions, name="manage_submissions"),
     path(ONE + "manage/submissions/many/", submissions_section.choose_many, name="choose_many"),
     path(ONE + "manage/submissions/many/<int:work_id>/", submissions_section.bulk_work, name="bulk_work"),

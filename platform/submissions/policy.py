@@ -1,8 +1,8 @@
 """Who may see which submission, and how much of it."""
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
+from competitions import clock
 from competitions import policy as competition_policy
 from competitions.models import Competition, Phase, Task
 from competitions.policy import Person
@@ -68,7 +68,7 @@ def readable_kinds(user: Person, submission: Submission, task: Task) -> frozense
     if not reads_labels(task.ingestion_program):
         kinds |= {RunFile.Kind.PREDICTIONS, RunFile.Kind.INGESTION_LOG}
     # A program's details tell its scores: they wait until these are shown.
-    tells_scores = shows_columns(submission.phase, sees_hidden=False, now=timezone.now())
+    tells_scores = shows_columns(submission.phase, sees_hidden=False, now=clock.now(submission.phase.competition))
     if submission.phase.shows_details and tells_scores:
         kinds |= {RunFile.Kind.SCORING_LOG, RunFile.Kind.DETAILS}
     return frozenset(str(kind.value) for kind in kinds)

@@ -4,8 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.utils import timezone
-
+from competitions import clock
 from competitions.models import Column, Competition, Phase
 from submissions import public
 
@@ -30,7 +29,7 @@ def declared_keys(competition: Competition) -> list[str]:
 
 def told_keys(phase: Phase) -> list[str]:
     """The keys of columns that an entrant of the phase may read about now."""
-    if not public.shows_columns(phase, sees_hidden=False, now=timezone.now()):
+    if not public.shows_columns(phase, sees_hidden=False, now=clock.now(phase.competition)):
         return []
     columns = public.visible_columns(phase.competition, phase, sees_hidden=False)
     return [column.key for column in columns]

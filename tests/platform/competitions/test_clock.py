@@ -50,6 +50,7 @@ READS_OUR_CLOCK = {
     "submissions/files.py": OURS,
     "submissions/handover.py": "the tick of our clock, turned into each competition's; when a run was stopped",
     "submissions/models/worker.py": OURS,
+    "submissions/programs/scoring.py": OURS,
     "submissions/readiness.py": "readiness checks are no part of the protocol; a day of theirs is a real one",
     "submissions/readiness_attempts.py": OURS,
     "submissions/reconciler.py": OURS,

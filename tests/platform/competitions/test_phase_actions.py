@@ -340,6 +340,9 @@ def test_everything_of_a_phase_can_be_set_by_its_form():
     from competitions.actions.wording import LABELS
 
     kept = {"id", "number", "released_at"}  # given by the competition's order, and by the release
+    # What a bundle says of phases that its programs score.
+    kept |= {"hidden_columns", "hides_output", "hides_scores", "shows_details", "scores_failed_ingestion"}
+    kept |= {"fans_out_from"}
     assert set(LABELS) == {field.name for field in Phase._meta.concrete_fields} - kept
 
 

@@ -155,7 +155,7 @@ def test_the_rules_state_what_the_platform_keeps(world):
 
 def test_organizers_markdown_is_shown_without_script_or_foreign_pictures(world):
     world.contest.overview = (
-        "# Top\n\n<script>alert(1)</script> **bold** [x](javascript:alert(1)) ![y](https://example.org/y.png)\n"
+        "# Top\n\nA <script>alert(1)</script> **bold** [x](javascript:alert(1)) ![y](https://example.org/y.png)\n"
     )
     world.contest.save()
     html = text(world)

@@ -11,7 +11,7 @@ from accounts.refusals import Refused
 from competitions import clock as protocol_clock
 from competitions import policy
 from competitions.actions.tasks import AddTasks
-from competitions.models import AuditEntry, Competition, Organizer, Phase, Task
+from competitions.models import AuditEntry, Column, Competition, Organizer, Phase, Task
 from datasets.models import Dataset
 from submissions import deletion, dispatch, handover
 from submissions.deletion import ThrowAwayRehearsal
@@ -69,6 +69,7 @@ def everything_but(rehearsal):
         else:
             names = {field.name for field in model._meta.concrete_fields}
             path = next((path for name, path in paths.items() if name in names), None)
+            path = "board__competition" if model is Column else path
             if path is not None:
                 rows = rows.exclude(**{path: rehearsal.pk})
             elif "dataset" in names:
