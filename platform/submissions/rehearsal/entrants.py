@@ -4,19 +4,18 @@ Everything goes through the same door as an upload. One sends code that always f
 a failure looks like; one sends predictions without code, which cannot enter a blind phase.
 """
 
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from django.conf import settings
 
 from accounts.models import User
 from accounts.refusals import Refused
 from competitions.models import Competition, Participant, Phase
 from datasets.models import DatasetVersion
+from datasets.scratch import scratch_folder
 from submissions import making, sample_code
 from submissions.actions import submit
 from submissions.models import Submission
@@ -114,11 +113,11 @@ def enter(phase: Phase) -> list[str]:
     sent = set(
         phase.submissions.filter(arrival=Submission.Arrival.UPLOADED).values_list("user__username", flat=True)
     )
-    with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=settings.FILE_UPLOAD_TEMP_DIR) as scratch:
+    with scratch_folder("rehearsal-") as scratch:
         for player in PLAYERS:
             if f"{PREFIX}{player.username}" in sent or (phase.takes_over and not player.comes_back):
                 continue
-            archive = player.archive(phase, Path(scratch))
+            archive = player.archive(phase, scratch)
             try:
                 submit(
                     user=account(player),

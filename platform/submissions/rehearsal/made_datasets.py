@@ -7,12 +7,10 @@ ahead, and would reveal hidden ones.
 import dataclasses
 import datetime as dt
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,6 +18,7 @@ from accounts.models import User
 from competitions.models import Competition, Phase
 from datasets.actions import import_dataset
 from datasets.models import Dataset, DatasetVersion, TaskKind
+from datasets.scratch import scratch_folder
 from datasets.versions import delete_afterwards, stored_files
 from ingestion.traits import Trait, trait_named, write_trait
 
@@ -49,12 +48,9 @@ def stand_ins(competition: Competition, owner: User) -> dict[int, Dataset]:
     """Make a dataset for each that the rehearsal needs, by the id of the one for which it stands."""
     tag = secrets.token_hex(2)
     made: dict[int, Dataset] = {}
-    with (
-        _removed_on_failure(made),
-        tempfile.TemporaryDirectory(prefix="rehearsal-", dir=settings.FILE_UPLOAD_TEMP_DIR) as scratch,
-    ):
+    with _removed_on_failure(made), scratch_folder("rehearsal-") as scratch:
         for number, dataset in enumerate(rehearsed_datasets(competition), start=1):
-            made[dataset.pk] = _stand_in(dataset.current, f"{SLUG}{number}x{tag}", number, owner, Path(scratch))
+            made[dataset.pk] = _stand_in(dataset.current, f"{SLUG}{number}x{tag}", number, owner, scratch)
     return made
 
 
