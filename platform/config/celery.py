@@ -36,7 +36,9 @@ app.conf.update(
         "bulk": {"task": "submissions.work_on_bulk", "schedule": 15.0, "options": {"expires": 30}},
         "bundles": {"task": "bundles.reconcile", "schedule": 15.0, "options": {"expires": 30}},
         "bundle_files": {"task": "bundles.sweep", "schedule": 1800.0, "options": {"expires": 600}},
+        "analyses": {"task": "analysis.reconcile", "schedule": 15.0, "options": {"expires": 30}},
+        "old_analyses": {"task": "analysis.sweep", "schedule": 1800.0, "options": {"expires": 600}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["datasets", "competitions", "submissions", "bundles"])
+app.autodiscover_tasks(["datasets", "competitions", "submissions", "analysis", "bundles"])

@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "competitions",
     "submissions",
     "leaderboards",
+    "analysis",
     "bundles",
     "api",
     "operations",

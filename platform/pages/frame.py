@@ -19,6 +19,7 @@ TABS = (
     ("rules", "Rules", "rules"),
     ("submissions", "Submissions", "submissions"),
     ("leaderboard", "Leaderboard", "leaderboard"),
+    ("analysis", "Analysis", "analysis"),
     ("announcements", "Announcements", "announcements"),
 )
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from pages.views import (
     act,
+    analysis,
     announcements,
     bundles,
     column_boards,
@@ -232,3 +233,11 @@ REHEARSAL = [
     path(ONE + "manage/rehearsal/throw-away/", rehearsal_section.throw_away, name="throw_away_rehearsal"),
 ]
 urlpatterns += REHEARSAL
+
+# The analyses: of a competition, and of what is compared without one.
+ANALYSIS = [
+    path(ONE + "analysis/", analysis.index, name="analysis"),
+    path(ONE + "analysis/<slug:section>/", analysis.section, name="analysis_section"),
+    path(ONE + "analysis/<slug:section>/<slug:name>.<slug:suffix>", analysis.file, name="analysis_file"),
+]
+urlpatterns += ANALYSIS

@@ -427,3 +427,11 @@ ACCOUNTS: dict[str, Row] = {
     "accounts/password/reset/done/": NOTICE,
     "accounts/login/code/confirm/": ELSEWHERE,
 }
+
+# The analyses of a competition: everybody reads what is released; what is in them, the audience decides.
+ANALYSIS = CONTEST + "analysis/"
+PAGES |= {
+    ANALYSIS: public(),
+    ANALYSIS + "<slug:section>/": public(),
+    ANALYSIS + "<slug:section>/<slug:name>.<slug:suffix>": public(404),
+}

@@ -52,6 +52,7 @@ def arguments(route: str, world) -> Iterator[str]:
         "entrant_id": list(world.contest.entrants.values_list("pk", flat=True)),
         "announcement_id": list(Announcement.objects.values_list("pk", flat=True)),
         "page_id": list(Page.objects.values_list("pk", flat=True)),
+        "section": ["standings"],
         "which": ["overview", "evaluation", "rules"],
         "step": ["publish", "unpublish", "archive", "delete"],
         "slug": ["series", "elsewhere"],

@@ -1,0 +1,1 @@
+"""Altair specifications of the kinds of pictures that the analyses need."""

@@ -1,0 +1,245 @@
+"""Boards as arrays: entrants x datasets, with the replicates behind the scores where an analysis asks for them."""
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.inputs.audience import Audience, looks
+from competitions.models import Competition, Task
+from competitions.policy import known_tasks
+from datasets.models import DatasetVersion
+from leaderboards.columns import is_programmed
+from leaderboards.lines import score_key
+from leaderboards.models import LeaderboardRow
+from leaderboards.reading import Look
+from submissions.models import Score
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entrant on a board. `number` is its submission's; `key` is the same in every phase, None where names are
+    concealed, because a key that joins phases would tell them.
+    """
+
+    key: int | None
+    name: str
+    is_ranked: bool
+    is_baseline: bool
+    received: float
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A task of a board as the audience may call it."""
+
+    task_id: int
+    name: str
+    metric: str
+    kind: str  # binary.classification and so on; empty while it is concealed
+    version_id: int | None  # None while it is concealed
+    round: int
+    time_budget: float
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """A phase's board by one part: n entries, T datasets.
+
+    `scores` and `stderr` are n x T, rounded as the audience sees them, NaN where one is missing; `submissions` are
+    ids (n,), for loaders alone: they go to no page.
+    """
+
+    phase_id: int
+    number: int
+    title: str
+    phase_kind: str
+    round: int
+    round_name: str
+    track: str
+    part: str
+    tie_rule: str
+    is_anonymous: bool
+    entries: tuple[Entry, ...]
+    datasets: tuple[Dataset, ...]
+    scores: Floats
+    stderr: Floats
+    submissions: Ints
+    digits: int = 4
+
+    @property
+    def ranked(self) -> NDArray[np.bool_]:
+        """Which entries take a place, (n,)."""
+        return np.array([entry.is_ranked for entry in self.entries], dtype=bool)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the entries."""
+        return [entry.name for entry in self.entries]
+
+    def only(self, keep: NDArray[np.bool_]) -> "BoardTable":
+        """The same with those entries alone."""
+        return replace(
+            self,
+            entries=tuple(entry for entry, kept in zip(self.entries, keep, strict=True) if kept),
+            scores=self.scores[keep],
+            stderr=self.stderr[keep],
+            submissions=self.submissions[keep],
+        )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What goes into a section. `facts` are further inputs, of plain values and arrays; all of it is hashed."""
+
+    boards: tuple[BoardTable, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def fingerprint(self, *more: object) -> str:
+        """SHA-256 of all of it, and of what else decides the result."""
+        digest = hashlib.sha256(json.dumps(more, sort_keys=True, default=str).encode())
+        for part in (*self.boards, self.facts):
+            _hash(digest, part)
+        return digest.hexdigest()
+
+
+def load_boards(competition: Competition, audience: Audience, now: dt.datetime) -> tuple[BoardTable, ...]:
+    """The boards that the audience may see analysed: all, or that of the phase and part it asks for."""
+    found = []
+    for look in looks(competition, audience, now):
+        if audience.phase is not None and look.phase.pk != audience.phase:
+            continue
+        if audience.part and look.part != audience.part:
+            continue
+        if not is_programmed(look.phase):
+            found.append(_table(look, now, sees_hidden=audience.sees_hidden))
+    return tuple(found)
+
+
+def _table(look: Look, now: dt.datetime, *, sees_hidden: bool) -> BoardTable:
+    phase = look.phase
+    datasets = _datasets(look, now, sees_hidden=sees_hidden)
+    rows = list(look.rows)
+    keys = [score_key(dataset.task_id) for dataset in datasets]
+    scores = np.full((len(rows), len(keys)), np.nan)
+    stderr = np.full_like(scores, np.nan)
+    for index, row in enumerate(rows):
+        scores[index] = [row.scores.get(key, np.nan) for key in keys]
+        cells = row.stored_cells
+        if len(cells) == len(keys):
+            stderr[index] = [np.nan if cell["stderr"] is None else cell["stderr"] for cell in cells]
+    return BoardTable(
+        phase_id=phase.pk,
+        number=phase.number,
+        title=phase.title,
+        phase_kind=phase.kind,
+        round=phase.round.number,
+        round_name=phase.round.name,
+        track=phase.track,
+        part=look.part or "",
+        tie_rule=phase.tie_rule,
+        is_anonymous=look.is_anonymous,
+        entries=tuple(_entry(look, row) for row in rows),
+        datasets=tuple(datasets),
+        scores=scores,
+        stderr=stderr,
+        submissions=np.array([row.submission_id for row in rows], dtype=np.int64),
+        digits=phase.score_digits,
+    )
+
+
+def _entry(look: Look, row: LeaderboardRow) -> Entry:
+    return Entry(
+        key=None if look.is_anonymous else row.entrant_id,
+        name=look.name(row),
+        is_ranked=row.rank is not None,
+        is_baseline=row.entrant.is_baseline and not look.is_anonymous,
+        received=row.received_at.timestamp(),
+        rank=row.rank,
+    )
+
+
+def _datasets(look: Look, now: dt.datetime, *, sees_hidden: bool) -> list[Dataset]:
+    """The tasks that the board ranks by, in its order, as the audience may know them."""
+    tasks = list(
+        Task.objects.filter(phase=look.phase, quarantined_at=None)
+        .select_related("phase__round", "dataset")
+        .prefetch_related("dataset__versions")
+        .order_by("order", "id")
+    )
+    known = {task.pk for task in tasks} if sees_hidden else known_tasks(tasks, now)
+    found = []
+    for task in tasks:
+        version = task.dataset.current
+        is_known = task.pk in known
+        found.append(
+            Dataset(
+                task_id=task.pk,
+                name=_name(task, version, is_known=is_known),
+                metric=(task.metric or (version.metric if version else "")) if is_known else "",
+                kind=version.task_kind if version and is_known else "",
+                version_id=version.pk if version and is_known else None,
+                round=look.phase.round.number,
+                time_budget=task.budget().wall_seconds if is_known else 0.0,
+            )
+        )
+    return found
+
+
+def _name(task: Task, version: DatasetVersion | None, *, is_known: bool) -> str:
+    if task.alias or not is_known:
+        return task.alias or f"dataset{task.order + 1}"
+    return version.name if version else task.dataset.slug
+
+
+def replicates(table: BoardTable) -> NDArray[np.float32]:
+    """The bootstrap values behind the scores of a board: n x T x B, NaN where there are none; B is 0 without any.
+
+    The b-th value of every entry comes of the same rows of the test set, so that entries can be compared pair by
+    pair. Of a task that is repeated, the run whose score stands on the board gives them.
+    """
+    row_of = {int(pk): row for row, pk in enumerate(table.submissions)}
+    column_of = {dataset.task_id: column for column, dataset in enumerate(table.datasets)}
+    found: Any = Score.objects.filter(
+        run__submission__in=list(row_of), run__task__in=list(column_of), part=table.part, replicates__isnull=False
+    ).values_list("run__submission", "run__task", "value", "replicates")
+    best: dict[tuple[int, int], tuple[float, NDArray[np.float32]]] = {}
+    for submission, task, value, content in found.iterator(chunk_size=500):
+        at = row_of[submission], column_of[task]
+        gap = abs(value - table.scores[at])
+        if np.isfinite(gap) and (at not in best or gap < best[at][0]):
+            best[at] = gap, np.frombuffer(bytes(content), dtype=np.float32)
+    count = max((len(values) for _, values in best.values()), default=0)
+    values = np.full((len(row_of), len(column_of), count), np.nan, dtype=np.float32)
+    for at, (_, drawn) in best.items():
+        values[at][: len(drawn)] = drawn
+    return values
+
+
+def _hash(digest: Any, value: Any) -> None:
+    """Feed a value of plain Python, numpy or dataclasses into a digest; equal values feed the same."""
+    if isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif hasattr(value, "__dataclass_fields__"):
+        for name in value.__dataclass_fields__:
+            _hash(digest, getattr(value, name))
+    elif isinstance(value, dict):
+        for key in sorted(value, key=str):
+            digest.update(str(key).encode())
+            _hash(digest, value[key])
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        digest.update(f"[{len(value)}".encode())
+        for one in value:
+            _hash(digest, one)
+    else:
+        digest.update(f"{type(value).__name__}:{value!r};".encode())
