@@ -1,0 +1,21 @@
+"""From Altair charts to the specifications that results keep."""
+
+from typing import Any
+
+import altair as alt
+
+HEIGHT = 280  # pixels of a figure that has no reason for another
+
+alt.data_transformers.disable_max_rows()
+
+
+def spec(chart: Any) -> dict[str, Any]:
+    """A chart as a Vega-Lite specification with its data inside, without Altair's own look.
+
+    Colours of marks, axes and ground belong to the page, which knows light from dark; a chart says only what they
+    mean. A chart without a width of its own takes that of the page.
+    """
+    found: dict[str, Any] = chart.to_dict()
+    found.pop("config", None)
+    found.setdefault("width", "container")
+    return found
