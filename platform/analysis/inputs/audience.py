@@ -1,30 +1,73 @@
 """For whom an analysis is made, and the parts of phases that are theirs to see."""
 
 import datetime as dt
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from competitions.models import Competition, Phase
+from leaderboards.columns import is_programmed
 from leaderboards.reading import Look, look_at
 from submissions import curves
+
+PART_LABELS: dict[str, str] = {Phase.Part.VALID: "validation scores", Phase.Part.TEST: "test scores"}
+KIND_LABELS: dict[str, str] = {
+    Phase.Kind.TWEAKATHON: "Tweakathon",
+    Phase.Kind.FINAL: "Final",
+    Phase.Kind.AUTOML: "AutoML",
+    Phase.Kind.OPEN: "open",
+}
 
 
 @dataclass(frozen=True)
 class Audience:
-    """Everybody, or the organizers who see what is hidden; and the phase and part that are asked for, if any."""
+    """Everybody, or the organizers who see what is hidden; and what is asked for, if anything.
+
+    That is a phase and part, or all phases of a kind and track together by one part.
+    """
 
     sees_hidden: bool = False
     phase: int | None = None  # its id
     part: str = ""
+    kind: str = ""
+    track: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept with what was computed for it."""
-        return {"sees_hidden": self.sees_hidden, "phase": self.phase, "part": self.part}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "Audience":
         """What `to_json` made."""
-        return cls(bool(stored["sees_hidden"]), stored["phase"], stored["part"])
+        return cls(**stored)
+
+    def asks_for(self, look: Look) -> bool:
+        """Whether the board is one of those that are asked for."""
+        phase = look.phase
+        return (
+            self.phase in (None, phase.pk)
+            and self.part in ("", look.part)
+            and (not self.kind or ((self.kind, self.track) == (phase.kind, phase.track) and not look.is_anonymous))
+        )
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What sections about standings can be about: a board, or the boards of all phases of a kind together.
+
+    `phase` and `part` are how an address names it.
+    """
+
+    phase: str
+    part: str
+    label: str
+    looks: tuple[Look, ...]
+    audience: Audience
+
+    @property
+    def is_combined(self) -> bool:
+        """Whether it puts several phases together."""
+        return self.audience.phase is None
 
 
 def visible_parts(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> tuple[str, ...]:
@@ -50,8 +93,68 @@ def looks(competition: Competition, audience: Audience, now: dt.datetime) -> lis
         phase.round.competition = competition
         parts = visible_parts(phase, now, sees_hidden=audience.sees_hidden)
         look = look_at(phase, now, sees_hidden=audience.sees_hidden)
-        first = Phase.Part.TEST if phase.is_hidden else phase.feedback_part
-        for part in sorted(parts, key=lambda one: one != first):
+        for part in _parts_shown(phase, parts):
             # The look's own part follows the live board; an analysis has its own rule, above.
             found.append(Look(phase, part, parts, False, look.is_anonymous, look.is_public, frozenset()))
     return found
+
+
+def _parts_shown(phase: Phase, parts: tuple[str, ...]) -> list[str]:
+    """Those parts of a phase that have a board, the deciding one first; programs' scores know no parts."""
+    first = first_part(phase)
+    in_order = sorted(parts, key=lambda one: one != first)
+    return in_order[:1] if is_programmed(phase) else in_order
+
+
+def scopes(competition: Competition, audience: Audience, now: dt.datetime) -> list[Scope]:
+    """All that the audience may choose from: every board, then all phases of a kind where there are several.
+
+    An anonymous board is in no combination: beside other phases its rows would get their names.
+    """
+    seen = looks(competition, audience, now)
+    single = [
+        Scope(
+            str(look.phase.number),
+            look.part or "",
+            f"{look.phase.title}, {_part_label(look.part)}",
+            (look,),
+            replace(audience, phase=look.phase.pk, part=look.part or "", kind="", track=""),
+        )
+        for look in seen
+    ]
+    groups: dict[tuple[str, str, str], list[Look]] = defaultdict(list)
+    for look in seen:
+        if not look.is_anonymous:
+            groups[look.phase.kind, look.phase.track, look.part or ""].append(look)
+    combined = [
+        Scope(
+            "-".join(filter(None, ("all", kind, track))),
+            part,
+            f"All {KIND_LABELS[kind]} phases{f' of {track}' if track else ''}, {_part_label(part)}",
+            tuple(group),
+            replace(audience, phase=None, part=part, kind=kind, track=track),
+        )
+        for (kind, track, part), group in groups.items()
+        if len(group) > 1
+    ]
+    return single + combined
+
+
+def usual_scope(found: list[Scope], now: dt.datetime) -> Scope | None:
+    """The latest phase that is over, by the part that decides it; else the last of all phases."""
+    single = [scope for scope in found if not scope.is_combined]
+    over = [scope for scope in single if _is_decided(scope.looks[0], now)]
+    return next(reversed(over or single), None)
+
+
+def _is_decided(look: Look, now: dt.datetime) -> bool:
+    return look.phase.has_ended(now) and look.part == first_part(look.phase)
+
+
+def first_part(phase: Phase) -> str:
+    """The part that decides the phase's board."""
+    return str(Phase.Part.TEST if phase.is_hidden else phase.feedback_part)
+
+
+def _part_label(part: str | None) -> str:
+    return PART_LABELS.get(part or "", "scores")

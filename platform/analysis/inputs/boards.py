@@ -116,11 +116,7 @@ def load_boards(competition: Competition, audience: Audience, now: dt.datetime) 
     """The boards that the audience may see analysed: all, or that of the phase and part it asks for."""
     found = []
     for look in looks(competition, audience, now):
-        if audience.phase is not None and look.phase.pk != audience.phase:
-            continue
-        if audience.part and look.part != audience.part:
-            continue
-        if not is_programmed(look.phase):
+        if audience.asks_for(look) and not is_programmed(look.phase):
             found.append(_table(look, now, sees_hidden=audience.sees_hidden))
     return tuple(found)
 

@@ -20,7 +20,7 @@ PREFERENCE = (
 
 @dataclass(frozen=True)
 class DatasetColumn:
-    """A dataset with the scores of a board: `scores` and `stderr` are (n,), in the order of the board's entries."""
+    """A dataset with a board's scores of it: `scores` and `stderr` are (n,), in the order of its entries."""
 
     dataset: Dataset
     board: BoardTable

@@ -1,0 +1,65 @@
+"""What standings can be about: a board, or the boards of all phases of a kind together."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from analysis.inputs.audience import Audience, scopes, usual_scope
+from analysis.inputs.boards import load_boards
+from analysis.inputs.combined import combined, combined_replicates
+from competitions import clock
+from competitions.models import Phase
+from tests.platform import factories as make
+from tests.platform.series import BAD, GOOD, enter, finish, series
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two_finals():
+    """A series that is over: Alice is in both Finals, Bob in the first, Carol in the second."""
+    made = series(timezone.now() - dt.timedelta(hours=40), datasets=1)
+    for title, people in (("Final[0]", ("alice", "bob")), ("Final[1]", ("alice", "carol"))):
+        for name in people:
+            person = made.contest.entrants.filter(user__username=name).first()
+            person = person.user if person else make.user(name)
+            finish(enter(made[title], person), BAD if name == "carol" else GOOD)
+    return made
+
+
+FINALS = Audience(part="test", kind=Phase.Kind.FINAL)
+
+
+def test_phases_of_a_kind_can_be_looked_at_together(two_finals):
+    now = clock.now(two_finals.contest)
+    found = {(scope.phase, scope.part): scope for scope in scopes(two_finals.contest, Audience(), now)}
+    together = found["all-final", "test"]
+    assert together.is_combined and together.audience == FINALS
+    assert [look.phase.title for look in together.looks] == ["Final[0]", "Final[1]"]
+    assert not usual_scope(list(found.values()), now).is_combined
+
+
+def test_an_entrant_of_two_phases_is_one_entry_of_both_together(two_finals):
+    boards = load_boards(two_finals.contest, FINALS, clock.now(two_finals.contest))
+    board = combined(boards)
+    assert board.names == ["alice", "bob", "carol"]
+    assert np.isnan(board.scores).tolist() == [[False, False], [False, True], [True, False]]
+    assert combined_replicates(boards).shape[:2] == board.scores.shape
+
+
+def test_an_anonymous_board_is_in_no_combination(two_finals):
+    now = clock.now(two_finals.contest)
+    public = [scope.phase for scope in scopes(two_finals.contest, Audience(), now)]
+    Phase.objects.filter(pk=two_finals["Tweakathon[1]"].pk).update(
+        is_anonymous=True, release=Phase.When.BY_HAND, released_at=None
+    )
+    concealed = scopes(two_finals.contest, Audience(), now)
+    assert "all-tweakathon" in public
+    assert "all-tweakathon" not in [scope.phase for scope in concealed]
+    assert str(two_finals["Tweakathon[1]"].number) in [scope.phase for scope in concealed]
+
+
+def test_an_audience_survives_being_stored():
+    assert Audience.from_json(FINALS.to_json()) == FINALS
