@@ -34,12 +34,12 @@ def routes(resolver: URLResolver | None = None, before: str = "") -> Iterator[tu
             yield route, pattern
 
 
-def arguments(route: str, world) -> Iterator[str]:
-    """The route with every combination of arguments that lead somewhere in the world."""
-    ids = {
+def offered(world) -> dict[str, list]:
+    """Every argument of an address that leads somewhere in the world, by its name."""
+    return {
         "task_id": [task.pk for phase in world.phases.values() for task in phase.tasks.all()],
         "submission_id": list(Submission.objects.values_list("pk", flat=True)),
-        "run_id": list(Run.objects.values_list("pk", flat=True)[: 1 if route.startswith("worker/") else None]),
+        "run_id": list(Run.objects.values_list("pk", flat=True)),
         "check_id": [1],
         "file_id": list(Prediction.objects.values_list("pk", flat=True)[:1]),
         "dataset_slug": list(Dataset.objects.values_list("slug", flat=True)),
@@ -60,13 +60,18 @@ def arguments(route: str, world) -> Iterator[str]:
         "content_type_id": [1],
         "object_id": [1],
     }
+
+
+def arguments(route: str, ids: dict[str, list], run_of: dict[int, int]) -> Iterator[str]:
+    """The route with every combination of arguments; `run_of` maps the runs to their submissions."""
     names = re.findall(r"<(?:\w+:)?(\w+)>", route)
     if "^" in route:
         return
+    if route.startswith("worker/"):
+        ids = {**ids, "run_id": ids["run_id"][:1]}
     for values in itertools.product(*(ids.get(name, ["1"]) for name in names)):
         chosen = dict(zip(names, values, strict=True))
-        runs = Run.objects.filter(submission=chosen.get("submission_id"))
-        if {"run_id", "submission_id"} <= chosen.keys() and not runs.filter(pk=chosen["run_id"]).exists():
+        if {"run_id", "submission_id"} <= chosen.keys() and run_of[chosen["run_id"]] != chosen["submission_id"]:
             continue
         address = "/" + route
         for name, value in chosen.items():
@@ -77,8 +82,9 @@ def arguments(route: str, world) -> Iterator[str]:
 def addresses(world) -> list[str]:
     """Every address that GET may be tried on, with the queries that boards understand."""
     found: list[str] = ["/static/podium/base.css", "/competitions/series/nothing/", "/competitions/nothing/"]
+    ids, run_of = offered(world), dict(Run.objects.values_list("pk", "submission"))
     for route, _ in routes():
-        for address in arguments(route, world):
+        for address in arguments(route, ids, run_of):
             found.append(address)
             if address.startswith("/competitions/series/leaderboard"):
                 found += [f"{address}?phase={number}" for number in range(1, 1 + len(world.phases))]
