@@ -1,16 +1,14 @@
 """Boards as arrays: entrants x datasets, with the replicates behind the scores where an analysis asks for them."""
 
 import datetime as dt
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.inputs.audience import Audience, looks
+from analysis.inputs.columns import column_table
+from analysis.inputs.tables import BoardTable, Dataset, Entry, Floats, Ints, Loaded
 from competitions.models import Competition, Task
 from competitions.policy import known_tasks
 from datasets.models import DatasetVersion
@@ -20,105 +18,32 @@ from leaderboards.models import LeaderboardRow
 from leaderboards.reading import Look
 from submissions.models import Score
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["BoardTable", "Dataset", "Entry", "Floats", "Ints", "Loaded", "load_boards", "replicates"]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entrant on a board. `number` is its submission's; `key` is the same in every phase, None where names are
-    concealed, because a key that joins phases would tell them.
+def load_boards(
+    competition: Competition, audience: Audience, now: dt.datetime, *, programmed: bool = False
+) -> tuple[BoardTable, ...]:
+    """The boards that the audience may see analysed: all, or those it asks for.
+
+    Boards of what organizers' programs say are among them where `programmed` is asked for: their values are of any
+    size, so that only what follows from comparing them means anything.
     """
-
-    key: int | None
-    name: str
-    is_ranked: bool
-    is_baseline: bool
-    received: float
-    rank: int | None
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A task of a board as the audience may call it."""
-
-    task_id: int
-    name: str
-    metric: str
-    kind: str  # binary.classification and so on; empty while it is concealed
-    version_id: int | None  # None while it is concealed
-    round: int
-    time_budget: float
-
-
-@dataclass(frozen=True)
-class BoardTable:
-    """A phase's board by one part: n entries, T datasets.
-
-    `scores` and `stderr` are n x T, rounded as the audience sees them, NaN where one is missing; `submissions` are
-    ids (n,), for loaders alone: they go to no page.
-    """
-
-    phase_id: int
-    number: int
-    title: str
-    phase_kind: str
-    round: int
-    round_name: str
-    track: str
-    part: str
-    tie_rule: str
-    is_anonymous: bool
-    entries: tuple[Entry, ...]
-    datasets: tuple[Dataset, ...]
-    scores: Floats
-    stderr: Floats
-    submissions: Ints
-    digits: int = 4
-
-    @property
-    def ranked(self) -> NDArray[np.bool_]:
-        """Which entries take a place, (n,)."""
-        return np.array([entry.is_ranked for entry in self.entries], dtype=bool)
-
-    @property
-    def names(self) -> list[str]:
-        """Of the entries."""
-        return [entry.name for entry in self.entries]
-
-    def only(self, keep: NDArray[np.bool_]) -> "BoardTable":
-        """The same with those entries alone."""
-        return replace(
-            self,
-            entries=tuple(entry for entry, kept in zip(self.entries, keep, strict=True) if kept),
-            scores=self.scores[keep],
-            stderr=self.stderr[keep],
-            submissions=self.submissions[keep],
-        )
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """What goes into a section. `facts` are further inputs, of plain values and arrays; all of it is hashed."""
-
-    boards: tuple[BoardTable, ...]
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def fingerprint(self, *more: object) -> str:
-        """SHA-256 of all of it, and of what else decides the result."""
-        digest = hashlib.sha256(json.dumps(more, sort_keys=True, default=str).encode())
-        for part in (*self.boards, self.facts):
-            _hash(digest, part)
-        return digest.hexdigest()
-
-
-def load_boards(competition: Competition, audience: Audience, now: dt.datetime) -> tuple[BoardTable, ...]:
-    """The boards that the audience may see analysed: all, or that of the phase and part it asks for."""
     found = []
     for look in looks(competition, audience, now):
-        if audience.asks_for(look) and not is_programmed(look.phase):
+        if not audience.asks_for(look):
+            continue
+        if not is_programmed(look.phase):
             found.append(_table(look, now, sees_hidden=audience.sees_hidden))
+        elif programmed:
+            found += _programmed(look, now, sees_hidden=audience.sees_hidden)
     return tuple(found)
+
+
+def _programmed(look: Look, now: dt.datetime, *, sees_hidden: bool) -> list[BoardTable]:
+    datasets = _datasets(look, now, sees_hidden=sees_hidden)
+    table = column_table(look.phase, look.part or "", datasets, now, sees_hidden=sees_hidden)
+    return [table] if table else []
 
 
 def _table(look: Look, now: dt.datetime, *, sees_hidden: bool) -> BoardTable:
@@ -219,23 +144,3 @@ def replicates(table: BoardTable) -> NDArray[np.float32]:
     for at, (_, drawn) in best.items():
         values[at][: len(drawn)] = drawn
     return values
-
-
-def _hash(digest: Any, value: Any) -> None:
-    """Feed a value of plain Python, numpy or dataclasses into a digest; equal values feed the same."""
-    if isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
-    elif hasattr(value, "__dataclass_fields__"):
-        for name in value.__dataclass_fields__:
-            _hash(digest, getattr(value, name))
-    elif isinstance(value, dict):
-        for key in sorted(value, key=str):
-            digest.update(str(key).encode())
-            _hash(digest, value[key])
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        digest.update(f"[{len(value)}".encode())
-        for one in value:
-            _hash(digest, one)
-    else:
-        digest.update(f"{type(value).__name__}:{value!r};".encode())

@@ -74,8 +74,14 @@ def combined_replicates(boards: Sequence[BoardTable]) -> NDArray[np.float32]:
 
 
 def joinable(boards: Sequence[BoardTable]) -> list[BoardTable]:
-    """The boards that can be put together: those with entries and with names."""
-    return [board for board in boards if board.entries and all(entry.key is not None for entry in board.entries)]
+    """The boards that can be put together: those with entries and names, and with one kind of score.
+
+    Our own scores come first; without any, the boards of the first one's column.
+    """
+    named = [board for board in boards if board.entries and all(entry.key is not None for entry in board.entries)]
+    kinds = [(board.measure, board.sign) for board in named]
+    kind = ("", 1) if ("", 1) in kinds else next(iter(kinds), None)
+    return [board for board, own in zip(named, kinds, strict=True) if own == kind]
 
 
 def _order(boards: Sequence[BoardTable]) -> dict[int | None, int]:

@@ -1,0 +1,160 @@
+"""Learning curves of a board as arrays, with what came when runs went on beyond their budget."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max
+
+from analysis.inputs.boards import BoardTable, Floats
+from analysis.models import RunOn
+from submissions import curves
+from submissions.models import PredictionScore, Run, RunState, Score
+
+EMPTY: Floats = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The curve of an entry on a dataset of its board: scores as the audience sees them, over seconds, by time.
+
+    `unscored` predictions have no score, and `waiting` ones have none yet. `beyond_seconds` and `beyond_scores`
+    are of a run that repeated it for `factor` times the budget: only what came after the budget.
+    """
+
+    entry: int
+    dataset: int
+    seconds: Floats
+    scores: Floats
+    unscored: int = 0
+    waiting: int = 0
+    beyond_seconds: Floats = field(default_factory=lambda: EMPTY)
+    beyond_scores: Floats = field(default_factory=lambda: EMPTY)
+    factor: float = 0.0
+
+    def whole(self) -> tuple[Floats, Floats]:
+        """Its seconds and scores with those of the run that went on."""
+        seconds = np.concatenate((self.seconds, self.beyond_seconds))
+        return seconds, np.concatenate((self.scores, self.beyond_scores))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The run behind a cell of a board, and the run whose predictions it shows."""
+
+    entry: int
+    dataset: int
+    run: int
+    root: int
+    metric: str
+    convention: str
+
+
+def standing_runs(board: BoardTable) -> list[Standing]:
+    """The finished runs behind the scores of a board; of repeats the one whose score stands. A few queries."""
+    row_of = {int(pk): row for row, pk in enumerate(board.submissions)}
+    column_of = {one.task_id: column for column, one in enumerate(board.datasets)}
+    found = Run.objects.filter(submission__in=list(row_of), task__in=list(column_of), state=RunState.FINISHED)
+    columns = ("pk", "submission", "task", "repeat", "metric", "convention", "copied_from")
+    rows = list(found.order_by("repeat", "pk").values_list(*columns))
+    chosen = _of_repeats(board, rows, row_of, column_of)
+    roots = _roots({pk: (copied or pk) for pk, *_, copied in rows})
+    return [
+        Standing(row_of[submission], column_of[task], pk, roots[pk], metric, convention)
+        for pk, submission, task, _, metric, convention, _ in rows
+        if pk in chosen
+    ]
+
+
+def _of_repeats(
+    board: BoardTable, rows: Sequence[Any], row_of: dict[int, int], column_of: dict[int, int]
+) -> set[int]:
+    """Of every cell one run: with repeats, the one whose score is nearest to what the board shows."""
+    if not any(repeat for _, _, _, repeat, *_ in rows):
+        return {pk for pk, *_ in rows}
+    values = dict(
+        Score.objects.filter(run__in=[pk for pk, *_ in rows], part=board.part).values_list("run", "value")
+    )
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for pk, submission, task, *_ in rows:
+        cell = row_of[submission], column_of[task]
+        gap = abs(values.get(pk, np.inf) - np.nan_to_num(board.scores[cell]))
+        if cell not in best or gap < best[cell][0]:
+            best[cell] = gap, pk
+    return {pk for _, pk in best.values()}
+
+
+def _roots(roots: dict[int, int]) -> dict[int, int]:
+    """Each run's id to that of the run whose predictions it shows, through copies of copies."""
+    for _ in range(curves.LONGEST_CHAIN):
+        copies = Run.objects.filter(pk__in=set(roots.values()), copied_from__isnull=False)
+        further = dict(copies.values_list("pk", "copied_from"))
+        if not further:
+            break
+        roots = {pk: further.get(root, root) or root for pk, root in roots.items()}
+    return roots
+
+
+def _run_ons(roots: Iterable[int]) -> list[tuple[int, int, float]]:
+    """Of each root the longest run that went on and has ended with predictions: root, run, factor."""
+    found = RunOn.objects.filter(of__in=set(roots), run__state=RunState.FINISHED)
+    return list({of: (of, run, factor) for of, run, factor in found.order_by("factor", "pk").values_list(
+        "of", "run", "factor"
+    )}.values())  # fmt: skip
+
+
+def marks(boards: Iterable[BoardTable]) -> list[dict[str, Any]]:
+    """What changes whenever a curve of the boards does: how many scores there are, and the last."""
+    found = []
+    for board in boards:
+        roots = {one.root for one in standing_runs(board)}
+        longer = _run_ons(roots)
+        runs = roots | {run for _, run, _ in longer}
+        counted = PredictionScore.objects.filter(prediction__run__in=runs).aggregate(n=Count("pk"), last=Max("pk"))
+        found.append({**counted, "runs": len(roots), "longer": sorted(run for _, run, _ in longer)})
+    return found
+
+
+def traces(board: BoardTable) -> list[Trace]:
+    """The curves of the entries of a board that the audience may see, of datasets whose budget it may know.
+
+    The part is the board's, and whether it may be seen was decided when the board was loaded.
+    """
+    shown = [one for one in standing_runs(board) if board.datasets[one.dataset].time_budget > 0]
+    factors = {of: (run, factor) for of, run, factor in _run_ons(one.root for one in shown)}
+    wanted = {one.root for one in shown} | {run for run, _ in factors.values()}
+    points = curves.points(wanted, board.part, digits=board.digits)
+    found = []
+    for one in shown:
+        own = points.get((one.root, one.metric, one.convention))
+        if own is None:
+            continue
+        if not own.seconds and own.only is not None and np.isfinite(board.scores[one.entry, one.dataset]):
+            own = curves.Points([own.only], [float(board.scores[one.entry, one.dataset])])
+        if not (own.seconds or own.waiting or own.unscored):
+            continue
+        run, factor = factors.get(one.root, (0, 0.0))
+        longer = points.get((run, one.metric, one.convention))
+        late, late_scores = _beyond(longer, board.datasets[one.dataset].time_budget)
+        found.append(
+            Trace(
+                entry=one.entry,
+                dataset=one.dataset,
+                seconds=np.array(own.seconds),
+                scores=np.array(own.values),
+                unscored=own.unscored,
+                waiting=own.waiting,
+                beyond_seconds=late,
+                beyond_scores=late_scores,
+                factor=factor,
+            )
+        )
+    return found
+
+
+def _beyond(points: "curves.Points | None", budget: float) -> tuple[Floats, Floats]:
+    if points is None:
+        return EMPTY, EMPTY
+    seconds, values = np.array(points.seconds), np.array(points.values)
+    return seconds[seconds > budget], values[seconds > budget]
