@@ -8,11 +8,11 @@ twenty scores of files that their author knows would be twenty questions to the 
 import datetime as dt
 import logging
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 import scoring
 from competitions import clock
@@ -178,6 +178,49 @@ def _curve(run: Run, part: str, predictions: Iterable[Prediction]) -> Curve:
         score = public_value(stored.value, stored.stderr, part=part, metric=run.metric, phase=run.submission.phase)
         points.append(Point(int(prediction.number or 0), float(prediction.seconds or 0.0), score))
     return Curve(part, points)
+
+
+@dataclass
+class Points:
+    """The points of a run's curve by time: seconds and public values. `unscored` predictions cannot be scored,
+    `waiting` ones are not scored yet. `only` is when the prediction of a run was complete that wrote one file
+    without a number; its score is the run's.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    unscored: int = 0
+    waiting: int = 0
+    only: float | None = None
+
+
+def points(runs: Collection[int], part: str, *, digits: int) -> dict[tuple[int, str, str], Points]:
+    """The points of many runs' curves by run, metric and convention, rounded as their phase does; one query.
+
+    For analyses, which decide what their audience may see by `visible_parts` before they ask. Unlike a page's
+    curve, one point is a curve here.
+    """
+    wanted = Prediction.objects.filter(
+        run__in=runs,
+        run__state=RunState.FINISHED,
+        part=part,
+        attempt_number=F("run__attempt_number"),
+        seconds__isnull=False,
+    )
+    wanted = wanted.filter(Q(number__isnull=False) | Q(counts=True)).order_by("seconds", "number")
+    columns = ("run", "run__metric", "run__convention", "number", "seconds", "curve_score", "curve_score__value")
+    found: dict[tuple[int, str, str], Points] = {}
+    for run, metric, convention, number, seconds, scored, value in wanted.values_list(*columns):
+        own = found.setdefault((run, metric, convention), Points())
+        if number is None:
+            own.only = seconds
+        elif value is None:
+            own.unscored += scored is not None
+            own.waiting += scored is None
+        else:
+            own.seconds.append(seconds)
+            own.values.append(round(value, digits) + 0.0)
+    return found
 
 
 def _roots(runs: Iterable[Run]) -> dict[int, int]:

@@ -1,13 +1,14 @@
 """Learning curves of a board as arrays, with what came when runs went on beyond their budget."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max
 
 from analysis.inputs.boards import BoardTable, Floats
+from analysis.inputs.combined import joinable
 from analysis.models import RunOn
 from submissions import curves
 from submissions.models import PredictionScore, Run, RunState, Score
@@ -113,6 +114,20 @@ def marks(boards: Iterable[BoardTable]) -> list[dict[str, Any]]:
         runs = roots | {run for _, run, _ in longer}
         counted = PredictionScore.objects.filter(prediction__run__in=runs).aggregate(n=Count("pk"), last=Max("pk"))
         found.append({**counted, "runs": len(roots), "longer": sorted(run for _, run, _ in longer)})
+    return found
+
+
+def combined_traces(boards: Sequence[BoardTable], together: BoardTable) -> list[Trace]:
+    """The curves of several boards by the rows and columns of `combined.combined`, which is `together`."""
+    if len(boards) == 1:
+        return traces(boards[0])
+    row_of = {entry.key: row for row, entry in enumerate(together.entries)}
+    found, at = [], 0
+    for board in joinable(boards):
+        keys = [entry.key for entry in board.entries]
+        for trace in traces(board):
+            found.append(replace(trace, entry=row_of[keys[trace.entry]], dataset=at + trace.dataset))
+        at += len(board.datasets)
     return found
 
 
