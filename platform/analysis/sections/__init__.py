@@ -1,7 +1,11 @@
 """The sections of the analyses, in the order of their pages."""
 
 from analysis.sections.base import Section
+from analysis.sections.curves import SECTION as CURVES
+from analysis.sections.difficulty import SECTION as DIFFICULTY
+from analysis.sections.epp import SECTION as EPP
 from analysis.sections.standings import SECTION as STANDINGS
+from analysis.sections.tuning import SECTION as TUNING
 
-SECTIONS: tuple[Section, ...] = (STANDINGS,)
+SECTIONS: tuple[Section, ...] = (STANDINGS, EPP, DIFFICULTY, CURVES, TUNING)
 BY_KEY = {section.key: section for section in SECTIONS}

@@ -1,0 +1,450 @@
+"""EPP: how often one entrant beats another, on the datasets of a board and on the test rows of each of them."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from analysis.charts import epp as charts
+from analysis.inputs.audience import Audience
+from analysis.inputs.boards import BoardTable, Loaded, load_boards
+from analysis.inputs.combined import combined, combined_replicates
+from analysis.measures.epp import Rating, covariance_of, difference, rate, wins_in_rounds
+from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
+from analysis.sections.base import Choice, Section, Tell, Tool
+from competitions.models import Competition
+
+DRAWN = 40  # players in a picture; tables have all
+POINTS = 1200  # pairs that are drawn one by one; more are drawn as means of equal slices
+SLICES = 20
+MOST_PER_DATASET = 100  # entrants whose replicates are compared on each dataset
+FEW_ROUNDS = 10
+Z = 1.96  # of a 95 % interval
+ALL = "all"  # the calculator's choice of all datasets
+
+REFERENCES = (
+    "Gosiewska, A., Bakała, M., Woźnica, K., Zwoliński, M., Biecek, P.: EPP: interpretable score of model "
+    "predictive power. arXiv:1908.09213, 2019.",
+    "Bradley, R. A., Terry, M. E.: Rank analysis of incomplete block designs: I. The method of paired "
+    "comparisons. Biometrika 39, 324-345, 1952.",
+    "Ford, L. R.: Solution of a ranking problem from binary comparisons. American Mathematical Monthly 64(8), "
+    "28-33, 1957.",
+)
+METHOD = (
+    "Bradley-Terry model: P(i beats j) = 1 / (1 + exp(-(EPP_i - EPP_j))), fitted by maximum likelihood to the n x "
+    "n matrix of wins; each pair meets once in a round, a tie is half a win for both, a missing score loses to "
+    "every other. EPP are centred at 0; standard errors come from the inverse of the information matrix, each "
+    "match counted once (Gosiewska et al., arXiv:1908.09213)."
+)
+
+
+def load(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
+    """The board of the phase and part that were asked for, or those of all phases of a kind."""
+    boards = load_boards(competition, audience, now)
+    return Loaded(boards if audience.kind else boards[:1])
+
+
+def build(loaded: Loaded, tell: Tell) -> Result:
+    """EPP with datasets as rounds, and with bootstrap replicates of each dataset's test set as rounds."""
+    whole = combined(loaded.boards)
+    if whole is None:
+        return _nothing("There is nobody on the board.")
+    board = whole.only(whole.ranked)
+    if len(board.entries) < 2 or not board.datasets:
+        return _nothing("EPP compares entrants pair by pair: it needs two that are ranked, and a dataset.")
+    names = distinct(board.names)
+    rating = rate(wins_in_rounds(board.scores))
+    order = np.argsort(-rating.epp, kind="stable")
+    names_in_order = [names[index] for index in order]
+    tell(0.2, "Compares entrants on every dataset's test rows.")
+    blocks: list[Block] = [*_notes(board, rating), _caterpillar(board, rating, names, order)]
+    blocks += [_table(rating, names, order), _heat_map(board, rating, names, order)]
+    blocks += [_against_mean(board, rating, names, order), _fit(board, rating)]
+    best = np.flatnonzero(whole.ranked)[order[:MOST_PER_DATASET]]
+    within, found = _on_replicates(board, combined_replicates(loaded.boards)[best], names_in_order, tell)
+    extras = {
+        "names": names_in_order,
+        "datasets": [dataset.name for dataset in board.datasets],
+        "epp": rating.epp[order],
+        "ridge": rating.ridge,
+        "scores": board.scores[order],
+        "on_dataset": found,
+    }
+    headline = _headline(board, rating, names, order)
+    return Result(headline, tuple(blocks + within), METHOD, REFERENCES, extras)
+
+
+def _nothing(why: str) -> Result:
+    return Result(why, (Note(why),), METHOD, REFERENCES)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that an earlier one has too: pictures tell players apart by name."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _headline(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> str:
+    first, second = int(order[0]), int(order[1])
+    gap = rating.difference(first, second)
+    if gap.gap < 1e-9:
+        return f"No entrant is ahead: {names[first]} and {names[second]} have the same EPP."
+    return (
+        f"{names[first]} leads: by EPP it beats the next, {names[second]}, in {gap.probability:.0%} of "
+        f"{_rounds(board)} (p = {gap.p_value:.2g})."
+    )
+
+
+def _rounds(board: BoardTable) -> str:
+    return "datasets" if len(board.datasets) != 1 else "rounds"
+
+
+def _n(board: BoardTable) -> str:
+    return f"{len(board.entries)} ranked entrants on {_many(len(board.datasets), 'dataset')}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _notes(board: BoardTable, rating: Rating) -> list[Block]:
+    """What to know before trusting it: failures, separation, how well the model fits."""
+    notes: list[Block] = []
+    missing = int(np.isnan(board.scores).sum())
+    if missing:
+        text = f"{missing} of {board.scores.size} scores are missing. A missing score loses to every other."
+        notes.append(Note(text))
+    if rating.is_separated:
+        parts = int(rating.components.max()) + 1
+        text = (
+            f"The entrants fall into {parts} groups of which one always beats the other: without a limit their "
+            f"EPP would be infinitely far apart. A ridge ({rating.ridge:g} times the sum of squares) keeps them "
+            "finite and pulls all of them towards 0, so differences between groups are at least as large as shown."
+        )
+        notes.append(Note(text, "warning"))
+    notes.append(_badge(board, rating))
+    return notes
+
+
+def _badge(board: BoardTable, rating: Rating) -> Note:
+    value = rating.standardised_deviance
+    if not np.isfinite(value):
+        return Note("Two entrants fit the model always: there is nothing to check it by.")
+    outcome = "the model fits"
+    if value > 2:
+        outcome = "wins are less consistent than one number for each entrant can say"
+    elif value < -2:
+        outcome = "wins are more regular than chance alone would make them"
+    text = (
+        f"Goodness of fit: deviance {rating.deviance:.1f} on {rating.freedom} degrees of freedom, standardised "
+        f"{value:.2f}: {outcome}."
+    )
+    if len(board.datasets) < FEW_ROUNDS:
+        text += f" With {_many(len(board.datasets), 'round')} for each pair this is a rough guide only."
+    return Note(text, "warning" if abs(value) > 2 else "info")
+
+
+def _few(board: BoardTable) -> tuple[str, ...]:
+    if len(board.datasets) >= FEW_ROUNDS:
+        return ()
+    return (f"Each pair met {_many(len(board.datasets), 'time')} only: the standard errors are large and rough.",)
+
+
+def _caterpillar(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> Figure:
+    low, high = rating.epp - Z * rating.stderr, rating.epp + Z * rating.stderr
+    shown = order[:DRAWN]
+    who = [names[index] for index in order]
+    overlap = int(sum(rating.difference(int(order[0]), int(other)).p_value >= 0.05 for other in order[1:]))
+    sentence = (
+        f"EPP reach from {rating.epp.min():.2f} to {rating.epp.max():.2f}; {overlap} of {len(order) - 1} others "
+        f"cannot be told from the leader, {who[0]}, at the level of 5 %."
+    )
+    return Figure(
+        key="epp",
+        title="EPP of every entrant",
+        sentence=sentence + _cut(order),
+        spec=charts.caterpillar(
+            [names[index] for index in shown], rating.epp[shown], low[shown], high[shown], what="entrant"
+        ),
+        columns=(
+            Column("entrant", "Entrant"),
+            Column("epp", "EPP", "number"),
+            Column("low", "from", "number", title="lower end of the 95 % interval"),
+            Column("high", "to", "number", title="upper end of the 95 % interval"),
+        ),
+        rows=rows_of(who, rating.epp[order], low[order], high[order]),
+        n=_n(board),
+        method=METHOD,
+        warnings=_few(board),
+    )
+
+
+def _cut(order: NDArray[Any]) -> str:
+    return f" The picture has the best {DRAWN}, the numbers have all." if len(order) > DRAWN else ""
+
+
+def _table(rating: Rating, names: list[str], order: NDArray[Any]) -> Table:
+    """One row for each entrant, best first."""
+    epp, count = rating.epp[order], len(order)
+    beats_next = [*expit(epp[:-1] - epp[1:]), float("nan")]
+    columns = (
+        Column("place", "Rank", "integer"),
+        Column("entrant", "Entrant"),
+        Column("epp", "EPP", "number"),
+        Column("stderr", "SE", "number", title="standard error of EPP"),
+        Column("beats_leader", "P(beats leader)", "percent", digits=0),
+        Column("beats_next", "P(beats next)", "percent", digits=0),
+        Column("wins", "Wins", "number", digits=1, title="ties as halves"),
+        Column("matches", "Matches", "integer"),
+    )
+    rows = rows_of(
+        range(1, count + 1),
+        [names[index] for index in order],
+        epp,
+        rating.stderr[order],
+        [float("nan"), *expit(epp[1:] - epp[0])],
+        beats_next,
+        rating.wins.sum(axis=1)[order],
+        [int(met) for met in rating.matches.sum(axis=1)[order]],
+    )
+    return Table("epp_table", "EPP in numbers", columns, rows)
+
+
+def _heat_map(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> Figure:
+    shown = [int(index) for index in order[:DRAWN]]
+    matches = rating.matches
+    pairs = [
+        (row, column, rating.probability(i, j), float(rating.wins[i, j]), float(matches[i, j]))
+        for row, i in enumerate(shown)
+        for column, j in enumerate(shown)
+        if i != j
+    ]
+    drawn = [names[index] for index in shown]
+    last = shown[-1]
+    sentence = (
+        f"{drawn[0]} beats {drawn[-1]} with a chance of {rating.probability(shown[0], last):.0%} by the model; it "
+        f"won {rating.wins[shown[0], last]:g} of {matches[shown[0], last]:g} matches."
+    )
+    return Figure(
+        key="who_beats_whom",
+        title="Who beats whom",
+        sentence=sentence + (f" Shown are the best {DRAWN}." if len(order) > DRAWN else ""),
+        spec=charts.heat_map(drawn, pairs, what="entrant"),
+        columns=(
+            Column("entrant", "Entrant"),
+            Column("other", "Beats"),
+            Column("chance", "Chance", "percent"),
+            Column("wins", "Wins", "number", digits=1),
+            Column("matches", "Matches", "integer"),
+        ),
+        rows=tuple((drawn[i], drawn[j], chance, wins, int(met)) for i, j, chance, wins, met in pairs),
+        n=_n(board),
+        method=METHOD,
+    )
+
+
+def _against_mean(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> Figure:
+    means = np.nan_to_num(board.scores).mean(axis=1)
+    swapped = int(np.triu((means[order][:, None] < means[order][None, :]), 1).sum())
+    pairs = len(order) * (len(order) - 1) // 2
+    who = [names[index] for index in order]
+    return Figure(
+        key="epp_and_mean",
+        title="EPP and mean score",
+        sentence=f"EPP and the mean score disagree on the order of {swapped} of {_many(pairs, 'pair')}.",
+        spec=charts.against_mean(who, rating.epp[order], means[order], what="entrant", score="mean score ⟨S⟩"),
+        columns=(
+            Column("entrant", "Entrant"),
+            Column("mean_score", "⟨S⟩", "number"),
+            Column("epp", "EPP", "number"),
+        ),
+        rows=rows_of(who, means[order], rating.epp[order]),
+        n=_n(board),
+        method=f"{METHOD} Mean score: a missing score counts as 0.",
+    )
+
+
+def _fit(board: BoardTable, rating: Rating) -> Figure:
+    """Observed against predicted shares of wins of pairs, the better of each pair first."""
+    predicted, observed, pairs = fit_points(rating)
+    worst = float(np.abs(predicted - observed).max())
+    how = "pair" if pairs.max() == 1 else f"slice of {pairs.max()} pairs"
+    return Figure(
+        key="fit",
+        title="Observed and predicted wins",
+        sentence=f"The observed share of wins is at most {worst:.0%} away from the predicted one, for each {how}.",
+        spec=charts.fit(predicted.tolist(), observed.tolist(), pairs.tolist()),
+        columns=(
+            Column("predicted", "Predicted", "percent", digits=1),
+            Column("observed", "Observed", "percent", digits=1),
+            Column("pairs", "Pairs", "integer"),
+        ),
+        rows=rows_of(predicted, observed, pairs),
+        n=f"{_many(int(pairs.sum()), 'pair')} of {_n(board)}",
+        method="Observed: wins / matches of a pair, ties as halves. Predicted: by the model. Many pairs are drawn "
+        f"as means of {SLICES} slices of equal size, in the order of the prediction.",
+    )
+
+
+def fit_points(rating: Rating) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Predicted share of wins, observed share, and how many pairs each point stands for."""
+    order = np.argsort(-rating.epp, kind="stable")
+    first, second = (order[index] for index in np.triu_indices(len(order), 1))
+    predicted = expit(rating.epp[first] - rating.epp[second])
+    observed = rating.wins[first, second] / np.maximum(rating.matches[first, second], 1.0)
+    if len(predicted) <= POINTS:
+        return predicted, observed, np.ones(len(predicted), dtype=int)
+    slices = np.array_split(np.argsort(predicted, kind="stable"), SLICES)
+    return (
+        np.array([predicted[one].mean() for one in slices]),
+        np.array([observed[one].mean() for one in slices]),
+        np.array([len(one) for one in slices]),
+    )
+
+
+def _on_replicates(
+    board: BoardTable, drawn: NDArray[np.float32], names: list[str], tell: Tell
+) -> tuple[list[Block], dict[str, dict[str, object]]]:
+    """EPP within each dataset, rounds being bootstrap replicates of its test set; and what the calculator needs.
+
+    `drawn` is n x T x B, of the best entrants in the order of the names, best first.
+    """
+    gaps = np.full(drawn.shape[:2], np.nan)
+    found: dict[str, dict[str, object]] = {}
+    separated = 0
+    for column, dataset in enumerate(board.datasets):
+        tell(0.2 + 0.7 * column / len(board.datasets), f"Compares entrants on {dataset.name}.")
+        values = drawn[:, column]
+        rounds = int(np.isfinite(values).sum(axis=1).max(initial=0))
+        values = values[:, :rounds]
+        has = np.isfinite(values).all(axis=1)
+        if not rounds or has.sum() < 2:
+            continue
+        rating = rate(wins_in_rounds(values[has]))
+        separated += rating.is_separated
+        reference = rating.epp[0] if has[0] else rating.epp.max()
+        gaps[has, column] = rating.epp - reference
+        found[str(column)] = {"players": np.flatnonzero(has), "epp": rating.epp, "rounds": rounds}
+    heading = Heading("Within each dataset", "The same with bootstrap replicates of the test rows as rounds.")
+    if not found:
+        why = "No dataset has bootstrap replicates of two entrants' scores, so there is no EPP within datasets."
+        return [heading, Note(why)], found
+    return [heading, *_within(board, names[: len(drawn)], gaps, drawn.shape[2], separated)], found
+
+
+def _within(board: BoardTable, who: list[str], gaps: NDArray[Any], rounds: int, separated: int) -> list[Block]:
+    sets = [dataset.name for dataset in board.datasets]
+    has = np.isfinite(gaps)
+    above = [name for name, column in zip(sets, gaps.T, strict=True) if np.nanmax(np.append(column, 0.0)) > 0]
+    warnings = [
+        f"The {rounds} replicates come from one test set: they say how sure the test rows make an order, not what "
+        "another training set or another dataset would say. Standard errors would fall with their number alone, "
+        "so none are shown."
+    ]
+    if separated:
+        warnings.append(
+            f"On {separated} of {int(has.any(axis=0).sum())} datasets some entrants beat others in every "
+            "replicate; a ridge of 0.5 keeps their differences finite, and these are at least as large as shown."
+        )
+    cells = [(i, j, float(gaps[i, j])) for i, j in zip(*np.nonzero(has[:DRAWN]), strict=True)]
+    figure = Figure(
+        key="epp_within",
+        title="Differences to the leader on every dataset",
+        sentence=f"{who[0]}, who leads overall, is beaten by somebody on {len(above)} of "
+        f"{_many(len(sets), 'dataset')}" + (f": {', '.join(above)}." if 0 < len(above) <= 5 else "."),
+        spec=charts.by_dataset(who[:DRAWN], sets, cells),
+        columns=(
+            Column("entrant", "Entrant"),
+            Column("dataset", "Dataset"),
+            Column("gap", "Difference", "number"),
+        ),
+        rows=tuple((who[i], sets[j], round(gap, 6)) for i, j, gap in cells),
+        n=f"{_many(len(who), 'entrant')}, {_many(len(sets), 'dataset')}, {rounds} replicates each",
+        method="EPP of each dataset by itself, rounds being bootstrap replicates of its test set, the same rows "
+        "for every entrant; shown is EPP less that of the overall leader (of the dataset's best where the leader "
+        "has no score), because only differences can be compared across datasets.",
+        warnings=tuple(warnings),
+    )
+    columns = (
+        Column("entrant", "Entrant"),
+        *(Column(f"d{j + 1}", name, "number", digits=2) for j, name in enumerate(sets)),
+    )
+    table = Table("epp_within_table", "Differences to the leader", columns, rows_of(who, *np.round(gaps, 4).T))
+    return [figure, table]
+
+
+def _choices(result: Result) -> tuple[Choice, ...]:
+    """Two entrants, and where they meet."""
+    names = result.extras.get("names", [])
+    people = tuple((str(index), name) for index, name in enumerate(names))
+    on = result.extras.get("on_dataset", {})
+    sets = tuple((key, f"test rows of {result.extras['datasets'][int(key)]}") for key in on)
+    if not people:
+        return ()
+    return (
+        Choice("first", "Entrant", people),
+        Choice("second", "against", (*people[1:], people[0])),
+        Choice("where", "on", ((ALL, "all datasets"), *sets)),
+    )
+
+
+def _answer(result: Result, query: Mapping[str, str]) -> tuple[Block, ...]:
+    """How often the first beats the second; nothing where none were asked for."""
+    names = result.extras.get("names", [])
+    wish = [query.get("first", ""), query.get("second", "")]
+    if not all(one.isdecimal() and int(one[:9]) < len(names) for one in wish):
+        return ()
+    first, second = (int(one) for one in wish)
+    if first == second:
+        return (Note("These are one and the same: choose two entrants."),)
+    where = query.get("where", ALL)
+    if where != ALL and where in result.extras["on_dataset"]:
+        return (_answer_within(result, first, second, where),)
+    return (_answer_overall(result, first, second),)
+
+
+def _answer_overall(result: Result, first: int, second: int) -> Note:
+    names, scores = result.extras["names"], np.array(result.extras["scores"], dtype=float)
+    wins = wins_in_rounds(scores[[first, second]])
+    rounds = scores.shape[1]
+    epp = np.array(result.extras["epp"], dtype=float)
+    matches = rounds * (1.0 - np.eye(len(epp)))
+    gap = difference(epp, covariance_of(epp, matches, result.extras["ridge"]), first, second)
+    low, high = expit(gap.gap - Z * gap.stderr), expit(gap.gap + Z * gap.stderr)
+    return Note(
+        f"{names[first]} beats {names[second]} in {gap.probability:.0%} of rounds (95 % interval {low:.0%} to "
+        f"{high:.0%}; odds {gap.odds:.2f} to 1; Wald test p = {gap.p_value:.2g}). On these datasets it won "
+        f"{wins[0, 1]:g} of {rounds}, a tie being half a win."
+    )
+
+
+def _answer_within(result: Result, first: int, second: int, where: str) -> Note:
+    names, found = result.extras["names"], result.extras["on_dataset"][where]
+    dataset = result.extras["datasets"][int(where)]
+    epp = dict(zip(found["players"], found["epp"], strict=True))
+    if first not in epp or second not in epp:
+        return Note(f"One of the two has no bootstrap replicates on {dataset}.")
+    chance = float(expit(epp[first] - epp[second]))
+    return Note(
+        f"{names[first]} beats {names[second]} in {chance:.0%} of {found['rounds']} bootstrap replicates of the "
+        f"test rows of {dataset}, by the model."
+    )
+
+
+SECTION = Section(
+    key="epp",
+    label="Who beats whom (EPP)",
+    question="How often does one entrant beat another, and how sure is that?",
+    load=load,
+    build=build,
+    of_phase=True,
+    tools=(Tool("Calculator", "Compare", _choices, _answer),),
+)
