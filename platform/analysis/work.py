@@ -10,11 +10,12 @@ from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.beats import prolonged
 from analysis import bell
+from analysis.charts import pictures
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Loaded
 from analysis.models import Computed
@@ -47,22 +48,45 @@ class Outcome:
         """Whether the audience sees nothing that could be analysed."""
         return self.result is None and self.row is None
 
+    @property
+    def percent(self) -> int:
+        """How much of the work is done."""
+        return round(100 * self.row.share) if self.row is not None else 0
+
+
+def known(competition: Competition, section: Section, audience: Audience) -> Outcome:
+    """What there is for the inputs of now, without asking for it to be computed."""
+    loaded = section.load(competition, audience, clock.now(competition))
+    if nothing(loaded):
+        return Outcome(section, loaded)
+    row = _of_inputs(competition, section, loaded).first()
+    if row is None:
+        return Outcome(section, loaded, None, Computed(section=section.key))
+    return _outcome(section, loaded, row)
+
 
 def wanted(competition: Competition, section: Section, audience: Audience) -> Outcome:
     """The result for the inputs of now; where it is not kept, its computation is asked for."""
     loaded = section.load(competition, audience, clock.now(competition))
     if nothing(loaded):
         return Outcome(section, loaded)
-    fingerprint = loaded.fingerprint(section.key, section.version, VERSION)
-    row = _row(competition, section, audience, fingerprint)
+    return _outcome(section, loaded, _row(competition, section, audience, loaded))
+
+
+def _outcome(section: Section, loaded: Loaded, row: Computed) -> Outcome:
     if row.state == State.READY and row.content is not None:
         Computed.objects.filter(pk=row.pk).update(used_at=timezone.now())
         return Outcome(section, loaded, unpacked(row.content), row)
     return Outcome(section, loaded, None, row)
 
 
-def _row(competition: Competition, section: Section, audience: Audience, fingerprint: str) -> Computed:
-    of_inputs = Computed.objects.filter(competition=competition, section=section.key, fingerprint=fingerprint)
+def _of_inputs(competition: Competition, section: Section, loaded: Loaded) -> QuerySet[Computed]:
+    fingerprint = loaded.fingerprint(section.key, section.version, VERSION)
+    return Computed.objects.filter(competition=competition, section=section.key, fingerprint=fingerprint)
+
+
+def _row(competition: Competition, section: Section, audience: Audience, loaded: Loaded) -> Computed:
+    of_inputs = _of_inputs(competition, section, loaded)
     found = of_inputs.first()
     if found is not None:
         return found
@@ -71,7 +95,7 @@ def _row(competition: Competition, section: Section, audience: Audience, fingerp
             row = Computed.objects.create(
                 competition=competition,
                 section=section.key,
-                fingerprint=fingerprint,
+                fingerprint=loaded.fingerprint(section.key, section.version, VERSION),
                 audience=audience.to_json(),
                 deadline=timezone.now() + bell.REPEAT,
                 sentence="Waits for the site's worker.",
@@ -143,6 +167,11 @@ def _compute(row: Computed, tell: Tell, end: Any) -> None:
     end(State.READY, "", content=packed(result), share=1.0, seconds=time.monotonic() - began)
 
 
+def again(computed: Computed) -> None:
+    """Forget a failure, so that the next look asks for it anew."""
+    Computed.objects.filter(pk=computed.pk, state=State.FAILED).delete()
+
+
 def reconcile() -> None:
     """Ring again for what waits, and begin anew what a worker lost."""
     now = timezone.now()
@@ -162,6 +191,7 @@ def sweep() -> None:
     now = timezone.now()
     Computed.objects.filter(used_at__lt=now - dt.timedelta(days=KEPT_FOR_DAYS)).delete()
     Computed.objects.filter(state=State.FAILED, asked_at__lt=now - dt.timedelta(hours=1)).delete()
+    pictures.sweep()
 
 
 def packed(result: Result) -> bytes:

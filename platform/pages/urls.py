@@ -26,6 +26,7 @@ from pages.views import (
     submissions,
     team,
     upload,
+    vega,
 )
 from pages.views.studio import announcements as announcements_section
 from pages.views.studio import answers as answers_section
@@ -238,6 +239,8 @@ urlpatterns += REHEARSAL
 ANALYSIS = [
     path(ONE + "analysis/", analysis.index, name="analysis"),
     path(ONE + "analysis/<slug:section>/", analysis.section, name="analysis_section"),
+    path(ONE + "analysis/<slug:section>/again/", analysis.again, name="analysis_again"),
     path(ONE + "analysis/<slug:section>/<slug:name>.<slug:suffix>", analysis.file, name="analysis_file"),
+    path("vega/<slug:version>.js", vega.script, name="vega"),
 ]
 urlpatterns += ANALYSIS

@@ -13,9 +13,8 @@ def spec(chart: Any) -> dict[str, Any]:
     """A chart as a Vega-Lite specification with its data inside, without Altair's own look.
 
     Colours of marks, axes and ground belong to the page, which knows light from dark; a chart says only what they
-    mean. A chart without a width of its own takes that of the page.
+    mean (`charts.look`). A chart without a width of its own takes that of the page.
     """
     found: dict[str, Any] = chart.to_dict()
     found.pop("config", None)
-    found.setdefault("width", "container")
     return found

@@ -1,24 +1,23 @@
 """The analyses of a competition: a list of them, each on a page of its own, and their figures as files."""
 
-import csv
-import io
-import json
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from analysis import work
-from analysis.inputs.audience import Audience, looks
-from analysis.results import Figure, Table
+from analysis.inputs.audience import Audience, Scope, scopes, usual_scope
 from analysis.sections import BY_KEY, SECTIONS
 from analysis.sections.base import Section
-from competitions.models import Phase
-from leaderboards.export import spreadsheet_text
-from leaderboards.reading import Look
 from pages import frame
+from pages.figure_files import answer
+from pages.tools import asked_tools
 from pages.views.submissions import is_part
 
 AS_PUBLIC = "public"
@@ -26,12 +25,33 @@ AS_PUBLIC = "public"
 
 @dataclass(frozen=True)
 class Asked:
-    """What an address asks for: a section, for an audience, of a phase and part where the section is about one."""
+    """What an address asks for: a section, for an audience, and where it is about one of several, of which."""
 
     section: Section
     audience: Audience
-    choices: list[Look]
-    chosen: Look | None
+    as_public: bool
+    choices: list[Scope]
+    chosen: Scope | None
+
+    @property
+    def query(self) -> str:
+        """What follows an address that asks for the same, `?` included."""
+        return _query(self.chosen, as_public=self.as_public)
+
+    @property
+    def links(self) -> list[tuple[str, str, bool, None]]:
+        """The choices as parts/choice.html shows them."""
+        return [
+            (scope.label, _query(scope, as_public=self.as_public) or "?", scope == self.chosen, None)
+            for scope in self.choices
+        ]
+
+
+def _query(scope: Scope | None, *, as_public: bool) -> str:
+    wish = {"phase": scope.phase, "part": scope.part} if scope else {}
+    if as_public:
+        wish["as"] = AS_PUBLIC
+    return f"?{urlencode(wish)}" if wish else ""
 
 
 def asked(request: HttpRequest, shown: frame.Frame, key: str) -> Asked:
@@ -39,35 +59,28 @@ def asked(request: HttpRequest, shown: frame.Frame, key: str) -> Asked:
     section = BY_KEY.get(key)
     if section is None:
         raise Http404("There is no such analysis.")
-    sees_hidden = shown.sees_hidden and request.GET.get("as") != AS_PUBLIC
-    audience = Audience(sees_hidden)
+    as_public = shown.sees_hidden and request.GET.get("as") == AS_PUBLIC
+    audience = Audience(shown.sees_hidden and not as_public)
     if not section.of_phase:
-        return Asked(section, audience, [], None)
-    choices = looks(shown.competition, audience, shown.now)
-    wish = request.GET.get("phase", ""), request.GET.get("part", "")
-    named = [look for look in choices if str(look.phase.number) == wish[0] and wish[1] in ("", look.part)]
-    chosen = next(iter(named), None) or _usual(choices, shown)
-    if chosen is not None:
-        audience = Audience(sees_hidden, chosen.phase.pk, chosen.part or "")
-    return Asked(section, audience, choices, chosen)
-
-
-def _usual(choices: list[Look], shown: frame.Frame) -> Look | None:
-    """The latest phase that is over, by the part that decides it."""
-    over = [look for look in choices if look.phase.has_ended(shown.now) and look.part == _first_part(look.phase)]
-    return next(reversed(over or choices), None)
-
-
-def _first_part(phase: Phase) -> str:
-    return str(Phase.Part.TEST if phase.is_hidden else phase.feedback_part)
+        return Asked(section, audience, as_public, [], None)
+    choices = scopes(shown.competition, audience, shown.now)
+    phase, _, part = request.GET.get("scope", "").rpartition("/")
+    phase, part = phase or request.GET.get("phase", ""), part or request.GET.get("part", "")
+    named = (scope for scope in choices if scope.phase == phase and part in ("", scope.part))
+    chosen = next(named, None) or usual_scope(choices, shown.now)
+    return Asked(section, chosen.audience if chosen else audience, as_public, choices, chosen)
 
 
 @never_cache
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
-    """The sections and what each of them answers."""
+    """The sections, what each of them answers, and the headlines of those that are ready."""
     shown = frame.load(request, slug)
-    return render(request, "analysis/index.html", shown.context("analysis", sections=SECTIONS))
+    listed = []
+    for one in SECTIONS:
+        wish = asked(request, shown, one.key)
+        listed.append((one, work.known(shown.competition, one, wish.audience), wish))
+    return render(request, "analysis/index.html", shown.context("analysis", listed=listed))
 
 
 @never_cache
@@ -78,8 +91,30 @@ def section(request: HttpRequest, slug: str, section: str) -> HttpResponse:
     wish = asked(request, shown, section)
     outcome = work.wanted(shown.competition, wish.section, wish.audience)
     template = "analysis/section_part.html" if is_part(request) else "analysis/section.html"
-    more = {"sections": SECTIONS, "section": wish.section, "wish": wish, "outcome": outcome}
+    more = {
+        "sections": [(one, one.key == section) for one in SECTIONS],
+        "section": wish.section,
+        "wish": wish,
+        "outcome": outcome,
+        "files": reverse("analysis_section", args=[slug, section]),
+        "tools": asked_tools(wish.section, outcome.result, request.GET),
+    }
     return render(request, template, shown.context("analysis", **more))
+
+
+@never_cache
+@login_required
+@require_POST
+def again(request: HttpRequest, slug: str, section: str) -> HttpResponseBase:
+    """Forget that a section could not be computed, so that it is tried anew: for organizers."""
+    shown = frame.load(request, slug)
+    if not shown.is_organizer:
+        raise Http404("There is no such address.")
+    wish = asked(request, shown, section)
+    row = work.known(shown.competition, wish.section, wish.audience).row
+    if row is not None and row.pk is not None:
+        work.again(row)
+    return redirect(reverse("analysis_section", args=[slug, section]) + wish.query)
 
 
 @never_cache
@@ -88,22 +123,7 @@ def file(request: HttpRequest, slug: str, section: str, name: str, suffix: str) 
     """A figure or table of a section as a file."""
     shown = frame.load(request, slug)
     wish = asked(request, shown, section)
-    outcome = work.wanted(shown.competition, wish.section, wish.audience)
-    block = outcome.result.named(name) if outcome.result else None
-    if block is None:
+    result = work.wanted(shown.competition, wish.section, wish.audience).result
+    if result is None:
         raise Http404("There is no such figure, or it is still being computed.")
-    if suffix == "csv":
-        return HttpResponse(as_csv(block), content_type="text/csv; charset=utf-8")
-    if suffix == "json" and isinstance(block, Figure):
-        return HttpResponse(json.dumps(block.spec), content_type="application/json")
-    raise Http404("There is no such kind of file.")
-
-
-def as_csv(block: Figure | Table) -> str:
-    """The numbers of a figure or table."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([column.key for column in block.columns])
-    for row in block.rows:
-        writer.writerow([spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue()
+    return answer(result.named(name), suffix, of=f"{slug}-{section}")

@@ -433,5 +433,7 @@ ANALYSIS = CONTEST + "analysis/"
 PAGES |= {
     ANALYSIS: public(),
     ANALYSIS + "<slug:section>/": public(),
+    ANALYSIS + "<slug:section>/again/": button(by(404, (ORGANIZERS, 302))),
     ANALYSIS + "<slug:section>/<slug:name>.<slug:suffix>": public(404),
+    "vega/<slug:version>.js": public(404),
 }

@@ -1,0 +1,40 @@
+"""Vega and Vega-Lite for the browser, out of the installed package, as one script that is written once."""
+
+import gzip
+import hashlib
+import os
+import threading
+from functools import cache
+from pathlib import Path
+
+import altair
+import vl_convert
+from django.conf import settings
+
+from config.home import private_folder
+
+VEGA_LITE: str = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+# What vl-convert bundles besides stays inside of it: its embedding writes styles that the site's policy forbids.
+SNIPPET = "window.vega = vegaEmbed.vega; window.vegaLite = vegaEmbed.vegaLite;"
+
+
+@cache
+def version() -> str:
+    """Of all that decides the script: it stands in its address, so that browsers may keep it for ever."""
+    parts = (vl_convert.__version__, vl_convert.get_vega_version(), VEGA_LITE, SNIPPET)
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
+
+
+def script() -> bytes:
+    """The script, compressed by gzip; made where nobody did yet, which takes some seconds."""
+    kept = _folder() / f"vega-{version()}.js.gz"
+    if not kept.exists():
+        made = gzip.compress(vl_convert.javascript_bundle(SNIPPET, vl_version=VEGA_LITE).encode(), 9, mtime=0)
+        own = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        own.write_bytes(made)
+        own.replace(kept)  # whole, or not there
+    return kept.read_bytes()
+
+
+def _folder() -> Path:
+    return private_folder(settings.PODIUM_HOME / "cache")

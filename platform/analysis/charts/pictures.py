@@ -1,0 +1,71 @@
+"""Specifications as pictures on white, by the Vega that the installed package carries; kept by what they show."""
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from django.conf import settings
+
+from analysis.charts.bundle import VEGA_LITE
+from analysis.charts.fit import fitted
+from analysis.charts.look import on_paper
+from config.home import private_folder
+
+SCALE = 2.0  # pixels of a PNG for each of the picture's
+FONT = "DejaVu Sans, Liberation Sans, Arial, sans-serif"  # what converters have, in this order
+KEPT_SECONDS = 30 * 86400
+MOST_BYTES = 500 * 2**20
+
+
+def svg(spec: dict[str, Any]) -> bytes:
+    """The picture as SVG; nothing that the specification names is fetched."""
+    config = {**on_paper(), "background": "#ffffff", "font": FONT}
+    asked = json.dumps([fitted(spec), config], sort_keys=True)
+
+    def made() -> bytes:
+        picture, look = json.loads(asked)
+        text: str = vl_convert.vegalite_to_svg(picture, VEGA_LITE, config=look, allowed_base_urls=[])
+        return text.encode()
+
+    return _kept(asked, "svg", made)
+
+
+def png(spec: dict[str, Any]) -> bytes:
+    """The same as PNG, with twice the pixels."""
+    drawn = svg(spec).decode()
+    return _kept(drawn, "png", lambda: bytes(vl_convert.svg_to_png(drawn, scale=SCALE)))
+
+
+def sweep() -> None:
+    """Remove pictures at which nobody has looked for long, and the oldest where they are too many."""
+    found = [(path.stat(), path) for path in _folder().iterdir() if path.is_file()]
+    room = MOST_BYTES
+    for status, path in sorted(found, key=lambda one: -one[0].st_mtime):
+        room -= status.st_size
+        if room < 0 or status.st_mtime < time.time() - KEPT_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def _kept(asked: str, suffix: str, make: Callable[[], bytes]) -> bytes:
+    """What is kept under the hash of what it shows; made where it is not."""
+    digest = hashlib.sha256(f"{vl_convert.__version__} {VEGA_LITE} {asked}".encode()).hexdigest()
+    kept = _folder() / f"{digest}.{suffix}"
+    try:
+        content = kept.read_bytes()
+        os.utime(kept)
+    except FileNotFoundError:
+        content = make()
+        own = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        own.write_bytes(content)
+        own.replace(kept)  # whole, or not there
+    return content
+
+
+def _folder() -> Path:
+    return private_folder(private_folder(settings.PODIUM_HOME / "cache") / "pictures")

@@ -1,0 +1,133 @@
+"""Pictures of sets of models: distributions of errors, complexities, what random search finds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from analysis.charts.base import HEIGHT, spec
+
+Row = dict[str, Any]
+
+
+def _data(rows: Sequence[Row]) -> Any:
+    return alt.Chart(alt.Data(values=list(rows)))
+
+
+def _named(name: str = "name") -> dict[str, Any]:
+    """Sets are told apart by colour and by the dashes of their lines."""
+    return {"color": alt.Color(f"{name}:N", title=None), "strokeDash": alt.StrokeDash(f"{name}:N", title=None)}
+
+
+def distributions(rows: Sequence[Row], *, title: str, threshold: float | None = None) -> dict[str, Any]:
+    """EDFs as steps; rows have `name`, `error`, `share`."""
+    steps = (
+        _data(rows)
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("error:Q", title=title, scale=alt.Scale(zero=False)),
+            y=alt.Y("share:Q", title="share of the models below", scale=alt.Scale(domain=[0, 1])),
+            tooltip=[
+                alt.Tooltip("name:N", title="Set"),
+                alt.Tooltip("error:Q", title="Error", format=".4~g"),
+                alt.Tooltip("share:Q", title="Share", format=".1%"),
+            ],
+            **_named(),
+        )
+    )
+    layers = [steps]
+    if threshold is not None:
+        layers.insert(0, _data([{"error": threshold}]).mark_rule(style="reference").encode(x="error:Q"))
+    return spec(alt.layer(*layers).properties(width="container", height=HEIGHT))
+
+
+def histogram(rows: Sequence[Row], *, title: str, count: str, is_log: bool = False) -> dict[str, Any]:
+    """How many models lie in bins; rows have `name`, `low`, `high`, `share`, `count`."""
+    scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False, nice=False)
+    chart = (
+        _data(rows)
+        .mark_bar(opacity=0.55)
+        .encode(
+            x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(format="~s")),
+            x2="high:Q",
+            y=alt.Y("share:Q", title=count, stack=None, axis=alt.Axis(format="%")),
+            color=alt.Color("name:N", title=None),
+            row=alt.Row("name:N", title=None),
+            tooltip=[
+                alt.Tooltip("name:N", title="Set"),
+                alt.Tooltip("low:Q", title="From", format=".3~s"),
+                alt.Tooltip("high:Q", title="To", format=".3~s"),
+                alt.Tooltip("count:Q", title="Models", format=",d"),
+                alt.Tooltip("share:Q", title="Share", format=".1%"),
+            ],
+        )
+        .properties(height=90)
+    )
+    return spec(chart)
+
+
+def scatter(
+    rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False
+) -> dict[str, Any]:
+    """Errors by complexity; rows have `name`, `error` and the complexity `x`."""
+    scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False)
+    chart = (
+        _data(rows)
+        .mark_point(opacity=0.55, size=24)
+        .encode(
+            x=alt.X(f"{x}:Q", title=titles[0], scale=scale, axis=alt.Axis(format="~s")),
+            y=alt.Y("error:Q", title=titles[1], scale=alt.Scale(zero=False)),
+            color=alt.Color("name:N", title=None),
+            shape=alt.Shape("name:N", title=None),
+            tooltip=[
+                alt.Tooltip("name:N", title="Set"),
+                alt.Tooltip(f"{x}:Q", title=titles[0], format=".3~s"),
+                alt.Tooltip("error:Q", title=titles[1], format=".4~g"),
+            ],
+        )
+    )
+    return spec(chart.properties(width="container", height=HEIGHT))
+
+
+def bands(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False) -> dict[str, Any]:
+    """Means with bands of two standard deviations; rows have `name`, `x`, `mean`, `low`, `high`."""
+    scale = alt.Scale(type="log", base=2) if is_log else alt.Scale(zero=False)
+    axis = alt.Axis(format="~s", tickMinStep=1)
+    base = _data(rows).encode(x=alt.X(f"{x}:Q", title=titles[0], scale=scale, axis=axis))
+    area = base.mark_area(opacity=0.12).encode(
+        y=alt.Y("low:Q", title=titles[1], scale=alt.Scale(zero=False)),
+        y2="high:Q",
+        color=alt.Color("name:N", title=None),
+    )
+    line = base.mark_line(point=True).encode(
+        y=alt.Y("mean:Q", title=titles[1]),
+        tooltip=[
+            alt.Tooltip("name:N", title="Set"),
+            alt.Tooltip(f"{x}:Q", title=titles[0], format=".3~s"),
+            alt.Tooltip("mean:Q", title="Mean", format=".4~g"),
+            alt.Tooltip("low:Q", title="Mean - 2 sd", format=".4~g"),
+            alt.Tooltip("high:Q", title="Mean + 2 sd", format=".4~g"),
+        ],
+        **_named(),
+    )
+    return spec(alt.layer(area, line).properties(width="container", height=HEIGHT))
+
+
+def sample_sizes(rows: Sequence[Row], *, guides: Sequence[int]) -> dict[str, Any]:
+    """D of samples by their size, both logarithmic; rows have `name`, `size`, `distance`."""
+    lines = (
+        _data(rows)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("size:Q", title="models in the sample", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            y=alt.Y("distance:Q", title="D to all models", scale=alt.Scale(type="log")),
+            tooltip=[
+                alt.Tooltip("name:N", title="Set"),
+                alt.Tooltip("size:Q", title="Models", format=",d"),
+                alt.Tooltip("distance:Q", title="D", format=".3f"),
+            ],
+            **_named(),
+        )
+    )
+    guide = _data([{"size": size} for size in guides]).mark_rule(style="reference").encode(x="size:Q")
+    return spec(alt.layer(guide, lines).properties(width="container", height=HEIGHT))
