@@ -16,6 +16,7 @@ from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
+from accounts.prepared import Prepared
 from accounts.refusals import Refused
 from competitions import allow_list, lifecycle
 from competitions.models import (
@@ -76,7 +77,9 @@ class Viewer:
         """How many announcements the person was told and has not seen on the site."""
         if not self.user.is_authenticated:
             return 0
-        return Delivery.objects.filter(_is_unread(self.user), announcement__competition=self.competition).count()
+        return Delivery.objects.filter(
+            _is_unread(self.user.pk), announcement__competition=self.competition
+        ).count()
 
     @cached_property
     def had_extra_time(self) -> bool:
@@ -102,7 +105,7 @@ class Viewer:
     def is_asked_by_team(self) -> bool:
         """Whether a team waits for the person's answer."""
         here = Competition.objects.filter(pk=self.competition.pk)
-        return self.user.is_authenticated and here.filter(Exists(_team_questions(self.user))).exists()
+        return self.user.is_authenticated and here.filter(Exists(_team_questions(self.user.pk))).exists()
 
     @cached_property
     def has_left_team(self) -> bool:
@@ -179,17 +182,33 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
 
     Role, participation and extra time come with the competition, because every page asks for them.
     """
-    found = Competition.objects.filter(slug=slug)
-    found = found.annotate(programmed=Exists(Program.objects.filter(competition=OuterRef("pk"))))
+    competition: Any = (FOR_MEMBER if user.is_authenticated else FOR_STRANGER).first(user.pk or 0, slug)
+    if competition is None:
+        return None
+    viewer = Viewer(user, competition)
+    viewer.has_programs = bool(competition.programmed)
     if not user.is_authenticated:
-        competition = found.first()
-        if competition is None:
-            return None
-        stranger = Viewer(user, competition)
-        stranger.has_programs = competition.programmed
-        return stranger
-    entrants = own_entrants(user).filter(competition=OuterRef("pk")).order_by(F("team").asc(nulls_last=True), "pk")
-    competition = found.annotate(
+        return viewer
+    viewer.role = _own(Organizer, viewer, OF_ROLE)
+    viewer.participation = _own(Participant, viewer, OF_WISH)
+    viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, bool(competition.had_extra_time)
+    viewer.unread = competition.unread or 0
+    viewer.has_fact_sheet, viewer.owes_answers = bool(competition.asks), bool(competition.own_owing)
+    viewer.is_asked_by_team, viewer.has_left_team = bool(competition.asked), bool(competition.left)
+    return viewer
+
+
+def _for_stranger(user: int, slug: str) -> Any:
+    """The competition of an address with what concerns everybody."""
+    programs = Program.objects.filter(competition=OuterRef("pk"))
+    return Competition.objects.filter(slug=slug).annotate(programmed=Exists(programs))
+
+
+def _for_member(user: int, slug: str) -> Any:
+    """The same with what concerns somebody who is logged in."""
+    entrants = entrants_of(user).filter(competition=OuterRef("pk"))
+    entrants = entrants.order_by(F("team").asc(nulls_last=True), "pk")
+    return _for_stranger(user, slug).annotate(
         **_of_own(Organizer, user, OF_ROLE),
         **_of_own(Participant, user, OF_WISH),
         own_entrant_id=Subquery(entrants.values("pk")[:1]),
@@ -199,34 +218,27 @@ def viewer_of(user: Person, slug: str) -> Viewer | None:
         own_owing=Subquery(entrants.values("owes_answers")[:1]),
         asked=Exists(_team_questions(user)),
         left=Exists(Departure.objects.filter(user=user, entrant__competition=OuterRef("pk"))),
-    ).first()
-    if competition is None:
-        return None
-    viewer = Viewer(user, competition)
-    viewer.role = _own(Organizer, viewer, OF_ROLE)
-    viewer.participation = _own(Participant, viewer, OF_WISH)
-    viewer.entrant_id, viewer.had_extra_time = competition.own_entrant_id, competition.had_extra_time
-    viewer.unread = competition.unread or 0
-    viewer.has_fact_sheet, viewer.owes_answers = competition.asks, bool(competition.own_owing)
-    viewer.has_programs = competition.programmed
-    viewer.is_asked_by_team, viewer.has_left_team = competition.asked, competition.left
-    return viewer
+    )
 
 
-def _team_questions(user: Person) -> QuerySet[TeamMember]:
+# Every page asks these, and to build them took longer than anything else of it.
+FOR_STRANGER, FOR_MEMBER = Prepared(_for_stranger), Prepared(_for_member)
+
+
+def _team_questions(user: int | None) -> QuerySet[TeamMember]:
     """Places that wait for the person's answer in the competition of an outer query: those of somebody who was
     asked to come in, and a captain's whose team was asked to merge.
     """
     invited, captain = Q(state=TeamMember.State.INVITED), Q(state=TeamMember.State.CAPTAIN)
     waits = invited | (captain & Q(team__merges_offered__isnull=False))
-    return TeamMember.objects.filter(waits, user=user.pk, team__competition=OuterRef("pk"))
+    return TeamMember.objects.filter(waits, user=user, team__competition=OuterRef("pk"))
 
 
-def _is_unread(user: Person) -> Q:
-    return Q(user=user.pk, read_at=None)
+def _is_unread(user: int | None) -> Q:
+    return Q(user=user, read_at=None)
 
 
-def _unread_of(user: Person) -> QuerySet[Any, Any]:
+def _unread_of(user: int) -> QuerySet[Any, Any]:
     """How many unread announcements the person has in the competition of an outer query."""
     unread = Delivery.objects.filter(_is_unread(user), announcement__competition=OuterRef("pk")).order_by()
     return unread.values("announcement__competition").annotate(many=Count("pk")).values("many")
@@ -236,9 +248,9 @@ OF_ROLE = ("id", "role", "sees_hidden")
 OF_WISH = ("id", "state", "wants_mail")
 
 
-def _of_own(model: type[Model], user: Person, names: Iterable[str]) -> dict[str, Subquery]:
+def _of_own(model: type[Model], user: int, names: Iterable[str]) -> dict[str, Subquery]:
     """Values of the person's row, to be read with the competition."""
-    rows = model._default_manager.filter(competition=OuterRef("pk"), user=user.pk)
+    rows = model._default_manager.filter(competition=OuterRef("pk"), user=user)
     return {f"own_{model._meta.model_name}_{name}": Subquery(rows.values(name)[:1]) for name in names}
 
 
@@ -333,8 +345,11 @@ def may_download_data(user: Person, competition: Competition) -> bool:
 
 def own_entrants(user: Person) -> QuerySet[Entrant]:
     """The entrants for whom the person speaks: the person's own, and those of the person's teams."""
-    if not user.is_authenticated:
-        return Entrant.objects.none()
+    return entrants_of(user.pk) if user.is_authenticated else Entrant.objects.none()
+
+
+def entrants_of(user: int) -> QuerySet[Entrant]:
+    """The same for the person of an id."""
     places = TeamMember.objects.filter(user=user, state__in=IN_TEAM)
     return Entrant.objects.filter(Q(user=user) | Q(team__in=places.values("team")))
 
