@@ -16,8 +16,8 @@ TEXT = "\N{SYMBOL FOR NULL}prepared"
 class Prepared(Generic[Row]):
     """The first row of a query that is built from one number and one text, which differ from call to call.
 
-    `build` returns a QuerySet; it gets both and must not look at them: they may only be compared with columns. Annotations become
-    attributes as in a QuerySet, but for their types, which are those of the database.
+    `build` gets both and returns a QuerySet. It must not look at them: they may only be compared with columns.
+    Annotations become attributes as in a QuerySet, but for their types, which are those of the database.
     """
 
     def __init__(self, build: Callable[[int, str], Any]) -> None:

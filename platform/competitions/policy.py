@@ -222,7 +222,8 @@ def _for_member(user: int, slug: str) -> Any:
 
 
 # Every page asks these, and to build them took longer than anything else of it.
-FOR_STRANGER, FOR_MEMBER = Prepared(_for_stranger), Prepared(_for_member)
+FOR_STRANGER: Prepared[Any] = Prepared(_for_stranger)
+FOR_MEMBER: Prepared[Any] = Prepared(_for_member)
 
 
 def _team_questions(user: int | None) -> QuerySet[TeamMember]:
