@@ -55,6 +55,7 @@ def _facts(published: Published) -> dict[str, object]:
         "loaded": [],
         "unstamped": published.unstamped,
         "systems": list(published.systems),
+        "ratios": {one.name: one.train_num / one.feat_num for one in published.datasets},
         "curves": sorted({system for system, _ in published.curves}),
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.files.base import ContentFile
 
+from analysis.measures.bootstrap import subsample_factor
 from analysis.models import BasicEntry, OtherScore
 from analysis.replay import facts
 from analysis.replay.source import Cells, CurvePoint, Published
@@ -190,7 +191,7 @@ def _score(run: Run, value: float, spread: float | None) -> Score:
         convention=run.convention,
         value=value,
         raw=facts.raw_value(value, run.metric, task=version.task_kind, classes=classes, name=version.name),
-        stderr=None if spread is None else spread / facts.SPREAD_IN_ERRORS,
+        stderr=None if spread is None else spread / subsample_factor(),
     )
 
 

@@ -1,7 +1,5 @@
 """What the chapter says of the challenge of 2015/16 that no table of its organizers holds."""
 
-import math
-
 from datasets.models import Metric
 from scoring import names
 
@@ -39,8 +37,6 @@ CLASS_BALANCE = {
 PRIOR_PAC = {
     "newsgroups": 0.0505, "dilbert": 0.2, "fabert": 0.1532, "volkert": 0.1301, "tania": 0.8995, "carlo": 0.9371,
 }  # fmt: skip
-# The spread over subsamples of a tenth, drawn without replacement, is this many standard errors.
-SPREAD_IN_ERRORS = math.sqrt(10 * (1 - 1 / 10))
 
 
 def raw_value(value: float, metric: str, *, task: str, classes: int, name: str = "") -> float:

@@ -1,5 +1,6 @@
 """The sections of the analyses, in the order of their pages."""
 
+from analysis.replay.notes import with_published
 from analysis.sections.base import Section
 from analysis.sections.curves import SECTION as CURVES
 from analysis.sections.difficulty import SECTION as DIFFICULTY
@@ -8,4 +9,5 @@ from analysis.sections.standings import SECTION as STANDINGS
 from analysis.sections.tuning import SECTION as TUNING
 
 SECTIONS: tuple[Section, ...] = (STANDINGS, EPP, DIFFICULTY, CURVES, TUNING)
+SECTIONS = tuple(with_published(section) for section in SECTIONS)
 BY_KEY = {section.key: section for section in SECTIONS}

@@ -1,0 +1,76 @@
+"""The block "As published" on the analyses of a replay: what was printed beside what comes out here."""
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+from analysis.inputs.audience import Audience
+from analysis.inputs.boards import Loaded
+from analysis.models import Replay
+from analysis.replay.claims import CLAIMS, NO, YES, Claim, Found
+from analysis.results import Block, Column, Heading, Note, Result, Table
+from analysis.sections.base import Section, Tell
+from competitions.models import Competition
+
+COLUMNS = (
+    Column("where", "Section of the chapter"),
+    Column("statement", "Statement"),
+    Column("printed", "Printed"),
+    Column("here", "Here"),
+    Column("agrees", "Reproduced"),
+    Column("remark", "Remark"),
+)
+ABOUT = (
+    "Statements of the chapter about the challenge of 2015/16, answered from the numbers of this page. They are "
+    "those of the systems that its authors ran again, rounded as they were published."
+)
+REPLAY = "replay"  # its place among what a section loads
+
+
+def with_published(section: Section) -> Section:
+    """The same section, which on a replay also says what was printed and what is reproduced."""
+    if not any(claim.section == section.key for claim in CLAIMS):
+        return section
+
+    def load(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
+        loaded = section.load(competition, audience, now)
+        facts = facts_of(competition)
+        return replace(loaded, facts={**loaded.facts, REPLAY: facts}) if facts else loaded
+
+    def build(loaded: Loaded, tell: Tell) -> Result:
+        result = section.build(loaded, tell)
+        return replace(result, blocks=(*result.blocks, *as_published(section.key, loaded, result)))
+
+    return replace(section, load=load, build=build)
+
+
+def facts_of(competition: Competition) -> dict[str, Any]:
+    """What is known of the source of a replay; empty where the competition is none. One query."""
+    found = Replay.objects.filter(competition=competition).values_list("facts", flat=True).first()
+    return dict(found or {})
+
+
+def as_published(section: str, loaded: Loaded, result: Result) -> tuple[Block, ...]:
+    """The blocks for one section; none where nothing was printed about what it shows."""
+    found = answers(section, loaded, result)
+    if not found:
+        return ()
+    rows = tuple(
+        (claim.where, claim.text, claim.printed, answer.here, YES if answer.agrees else NO, claim.remark)
+        for claim, answer in found
+    )
+    missed = [claim for claim, answer in found if not answer.agrees]
+    notes = [
+        Note(f"Not reproduced ({claim.where}): {claim.text} {claim.remark}".strip(), "warning") for claim in missed
+    ]
+    agreed = f"{len(found) - len(missed)} of {len(found)} statements are reproduced."
+    return (Heading("As published", ABOUT), Table("as-published", "As published", COLUMNS, rows, agreed), *notes)
+
+
+def answers(section: str, loaded: Loaded, result: Result) -> list[tuple[Claim, Found]]:
+    """The claims about a section that its result can answer."""
+    facts = loaded.facts.get(REPLAY)
+    if not facts:
+        return []
+    asked = [(claim, claim.find(loaded, result, facts)) for claim in CLAIMS if claim.section == section]
+    return [(claim, answer) for claim, answer in asked if answer is not None]
