@@ -203,7 +203,7 @@ def prediction(request: HttpRequest, slug: str, submission_id: int, run_id: int,
     if not (shown.is_organizer and policy.may_see_log(request.user, submission)):
         raise Refused("Files of runs are open to the organizers only.", status=403)
     found = Prediction.objects.filter(run=run_id, run__submission=submission, pk=file_id).first()
-    if found is None:
+    if found is None or not found.file:  # of a replay, the score of a prediction is known and its file is not
         raise Http404("There is no such file.")
     plain = "text/plain; charset=utf-8"
     answer = FileResponse(found.file.open("rb"), as_attachment=True, filename=found.name, content_type=plain)
