@@ -15,6 +15,7 @@ def spec(chart: Any) -> dict[str, Any]:
     Colours of marks, axes and ground belong to the page, which knows light from dark; a chart says only what they
     mean (`charts.look`). A chart without a width of its own takes that of the page.
     """
-    found: dict[str, Any] = chart.to_dict()
+    # Checking every value against the schema of Vega-Lite takes longer than all else; the tests do it.
+    found: dict[str, Any] = chart.to_dict(validate=False)
     found.pop("config", None)
     return found

@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 def _data(rows: Sequence[Row]) -> Any:
-    return alt.Chart(alt.Data(values=list(rows)))
+    return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]
 
 
 def _named(name: str = "name") -> dict[str, Any]:
@@ -42,33 +42,29 @@ def distributions(rows: Sequence[Row], *, title: str, threshold: float | None = 
 
 
 def histogram(rows: Sequence[Row], *, title: str, count: str, is_log: bool = False) -> dict[str, Any]:
-    """How many models lie in bins; rows have `name`, `low`, `high`, `share`, `count`."""
+    """How many models lie in bins, as steps; rows have `name`, `low`, `high`, `share`, `count`, in order."""
     scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False, nice=False)
-    chart = (
-        _data(rows)
-        .mark_bar(opacity=0.55)
-        .encode(
-            x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(format="~s")),
-            x2="high:Q",
-            y=alt.Y("share:Q", title=count, stack=None, axis=alt.Axis(format="%")),
-            color=alt.Color("name:N", title=None),
-            row=alt.Row("name:N", title=None),
-            tooltip=[
-                alt.Tooltip("name:N", title="Set"),
-                alt.Tooltip("low:Q", title="From", format=".3~s"),
-                alt.Tooltip("high:Q", title="To", format=".3~s"),
-                alt.Tooltip("count:Q", title="Models", format=",d"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
-        )
-        .properties(height=90)
+    last = {row["name"]: {**row, "low": row["high"], "share": 0.0, "count": 0} for row in rows}
+    base = _data([*rows, *last.values()]).encode(
+        x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(format="~s")),
+        y=alt.Y("share:Q", title=count, stack=None, axis=alt.Axis(format="%")),
+        color=alt.Color("name:N", title=None),
     )
-    return spec(chart)
+    steps = base.mark_line(interpolate="step-after").encode(
+        tooltip=[
+            alt.Tooltip("name:N", title="Set"),
+            alt.Tooltip("low:Q", title="From", format=".3~s"),
+            alt.Tooltip("high:Q", title="To", format=".3~s"),
+            alt.Tooltip("count:Q", title="Models", format=",d"),
+            alt.Tooltip("share:Q", title="Share", format=".1%"),
+        ],
+        **_named(),
+    )
+    area = base.mark_area(interpolate="step-after", opacity=0.15)
+    return spec(alt.layer(area, steps).properties(width="container", height=HEIGHT))
 
 
-def scatter(
-    rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False
-) -> dict[str, Any]:
+def scatter(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False) -> dict[str, Any]:
     """Errors by complexity; rows have `name`, `error` and the complexity `x`."""
     scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False)
     chart = (
@@ -119,7 +115,9 @@ def sample_sizes(rows: Sequence[Row], *, guides: Sequence[int]) -> dict[str, Any
         _data(rows)
         .mark_line(point=True)
         .encode(
-            x=alt.X("size:Q", title="models in the sample", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            x=alt.X(
+                "size:Q", title="models in the sample", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")
+            ),
             y=alt.Y("distance:Q", title="D to all models", scale=alt.Scale(type="log")),
             tooltip=[
                 alt.Tooltip("name:N", title="Set"),

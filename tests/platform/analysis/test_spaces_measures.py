@@ -15,6 +15,7 @@ ERRORS = [5.2, 6.1, 6.1, 7.0, 8.0, 8.4, 9.5, 12.0]
 COMPLEXITY = [0.1, 0.15, 0.3, 0.35, 0.38, 0.55, 0.7, 0.95]
 SPACES = {space.name: space for space in definitions.SPACES}
 SMALL = [0.4, 0.3, 0.1, 0.1, 0.1]  # probabilities of five complexities
+FEW = settings(max_examples=25, deadline=None)
 positive = some.lists(some.floats(0.01, 100), min_size=1, max_size=40)
 
 
@@ -82,6 +83,7 @@ def test_the_area_under_the_edf(vectors):
 
 
 @given(positive, some.floats(0.1, 200))
+@FEW
 def test_the_area_is_that_under_the_curve(errors, limit):
     area = edf.edf_area(errors, limit)
     assert -1e-12 <= area <= 1
@@ -92,6 +94,7 @@ def test_the_area_is_that_under_the_curve(errors, limit):
 
 
 @given(positive, some.integers(1, 6))
+@FEW
 def test_weights_sum_to_one_and_the_edf_never_falls(values, bins):
     found = edf.complexity_weights(values, bins, (0.0, 100.0), strict=False)
     assert found.weights.sum() == pytest.approx(1)
@@ -119,7 +122,7 @@ def test_the_ks_test_of_small_samples_is_exact(vectors):
 
 
 @given(positive, positive)
-@settings(max_examples=25, deadline=None)
+@FEW
 def test_distances_are_symmetric(first, second):
     assert comparison.ks_test(first, second).statistic == comparison.ks_test(second, first).statistic
     plain = [edf.uniform_weights(len(one)) for one in (first, second)]
@@ -177,6 +180,7 @@ def test_a_larger_sample_has_the_lower_minimum_in_nine_of_ten_cases(vectors):
 
 
 @given(positive)
+@FEW
 def test_more_search_never_finds_worse(errors):
     found = search.random_search(errors)
     assert np.all(np.diff(found.mean) <= 1e-9)
@@ -307,3 +311,11 @@ def test_sampled_cells_read_what_comes_before_them():
     assert found.inputs.shape == found.operations.shape == (500, 4, 2)
     assert found.inputs.max(axis=(0, 2)).tolist() == [1, 2, 3, 4]
     assert found.operations.max() == 7 and set(found.widths) == {16, 24, 32}
+
+
+@given(some.lists(some.integers(0, 9), min_size=2, max_size=20), some.data())
+@FEW
+def test_the_distance_of_a_sample_is_that_of_the_ks_test(everything, data):
+    sample = data.draw(some.lists(some.sampled_from(everything), min_size=1, max_size=10))
+    expected = comparison.ks_test(sample, everything).statistic
+    assert samples.sample_distance(everything, sample) == pytest.approx(expected)

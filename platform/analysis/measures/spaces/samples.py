@@ -27,14 +27,18 @@ def expected_distance(size: int, population: float = math.inf) -> float:
 def sample_distance(population: ArrayLike, sample: ArrayLike) -> float:
     """D between a sample and its population."""
     everything, part = np.sort(np.asarray(population, dtype=float)), np.sort(np.asarray(sample, dtype=float))
-    values = np.unique(everything)
-    return _gap(everything, part, values)
+    upto = np.searchsorted(everything, part, side="right") / everything.size
+    below = np.searchsorted(everything, part, side="left") / everything.size
+    return _gap(upto, below)
 
 
-def _gap(everything: Floats, part: Floats, values: Floats) -> float:
-    below = np.searchsorted(everything, values, side="right") / everything.size
-    in_part = np.searchsorted(part, values, side="right") / part.size
-    return float(np.abs(below - in_part).max())
+def _gap(upto: Floats, below: Floats) -> float:
+    """D of a sample in ascending order, from the population's shares up to and below each of its values.
+
+    Between two values of the sample its distribution is constant, so the gap is largest at one of them.
+    """
+    places = np.arange(upto.size)
+    return float(max(((places + 1) / upto.size - upto).max(), (below - places / upto.size).max(), 0.0))
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,13 @@ def sample_size_study(
     """
     everything = np.sort(np.asarray(errors, dtype=float))
     chosen = tuple(sizes) if sizes is not None else powers_up_to(everything.size)
-    values = np.unique(everything)
+    upto = np.searchsorted(everything, everything, side="right") / everything.size
+    below = np.searchsorted(everything, everything, side="left") / everything.size
     random = np.random.default_rng(seed)
     measured = []
     for size in chosen:
-        drawn = (np.sort(random.choice(everything, size, replace=False)) for _ in range(trials))
-        measured.append(np.mean([_gap(everything, part, values) for part in drawn]))
+        drawn = (np.sort(random.choice(everything.size, size, replace=False)) for _ in range(trials))
+        measured.append(np.mean([_gap(upto[part], below[part]) for part in drawn]))
     expected = [expected_distance(size, everything.size) for size in chosen]
     return SampleStudy(chosen, np.array(measured), np.array(expected))
 
