@@ -2,7 +2,10 @@
 
 from celery import shared_task
 
-from analysis import work
+from django.utils import timezone
+
+from analysis import other_scores, work
+from analysis.benchmarks import work as reading
 
 
 @shared_task(name="analysis.compute")  # type: ignore[untyped-decorator]
@@ -15,9 +18,22 @@ def compute(computed_id: int) -> None:
 def reconcile() -> None:
     """Look after computations whose deadline has passed."""
     work.reconcile()
+    reading.reconcile()
+
+
+@shared_task(name="analysis.read_benchmark")  # type: ignore[untyped-decorator]
+def read_benchmark(benchmark_id: int) -> None:
+    """Read one benchmark that waits."""
+    reading.process(benchmark_id)
 
 
 @shared_task(name="analysis.sweep")  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Remove what nobody looks at any more."""
     work.sweep()
+
+
+@shared_task(name="analysis.score_by_common_metric")  # type: ignore[untyped-decorator]
+def score_by_common_metric() -> None:
+    """Score what stands on the boards of phases that are over under the common metrics, some at a time."""
+    other_scores.score_due(timezone.now())

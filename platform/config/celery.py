@@ -37,6 +37,11 @@ app.conf.update(
         "bundles": {"task": "bundles.reconcile", "schedule": 15.0, "options": {"expires": 30}},
         "bundle_files": {"task": "bundles.sweep", "schedule": 1800.0, "options": {"expires": 600}},
         "analyses": {"task": "analysis.reconcile", "schedule": 15.0, "options": {"expires": 30}},
+        "common_metric": {
+            "task": "analysis.score_by_common_metric",
+            "schedule": 60.0,
+            "options": {"expires": 55},
+        },
         "old_analyses": {"task": "analysis.sweep", "schedule": 1800.0, "options": {"expires": 600}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },

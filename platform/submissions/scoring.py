@@ -72,8 +72,13 @@ def counting_predictions(run: Run) -> list[Prediction]:
     return by_number[best]
 
 
-def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None":
-    """Compute the score of one prediction; None where the part has no solution."""
+def score_prediction(
+    run: Run, prediction: Prediction, *, metric: str = "", stderr: bool = True
+) -> "scoring.Score | None":
+    """Compute the score of one prediction; None where the part has no solution.
+
+    `metric` is another than the run's own, for analyses.
+    """
     version = run.dataset_version
     if not version.solution(prediction.part):
         return None
@@ -90,8 +95,9 @@ def score_prediction(run: Run, prediction: Prediction) -> "scoring.Score | None"
         solution,
         predicted,
         task=version.task_kind,
-        metric=run.metric,
+        metric=metric or run.metric,
         convention=run.convention,
+        stderr=stderr,
         seed=bootstrap_seed(run, prediction.part),
         # Neighbours in time are alike, so rows of chronological data are resampled in blocks.
         blocks=scoring.block_length(len(solution)) if version.is_chronological else None,

@@ -59,7 +59,7 @@ def curves_chart(curves: Sequence[dict[str, Any]], budget: float, *, is_log: boo
 def _budget_line(at: float) -> Any:
     return (
         alt.Chart(alt.Data(values=[{"at": at, "what": BUDGET}]))
-        .mark_rule(strokeDash=[2, 3])
+        .mark_rule(style="reference", tooltip=True)
         .encode(x=alt.X("at:Q"), tooltip=[alt.Tooltip("what:N", title="Line"), alt.Tooltip("at:Q", title="At")])
     )
 
@@ -88,7 +88,7 @@ def ranks_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Mean rank by area against mean rank by final score; rows of `entrant`, `final`, `any_time`."""
     most = max((max(row["final"], row["any_time"]) for row in rows), default=1.0)
     diagonal = alt.Chart(alt.Data(values=[{"a": 1.0, "b": 1.0}, {"a": most, "b": most}])).mark_line(
-        strokeDash=[2, 3], opacity=0.5
+        style="reference"
     )
     points = (
         alt.Chart(alt.Data(values=list(rows)))

@@ -103,5 +103,3 @@ def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
         robust_z=z,
         outliers=outliers,
     )
-
-

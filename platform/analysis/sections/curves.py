@@ -379,8 +379,8 @@ def _gains(made: Drawn) -> list[Block]:
     )
     n = f"{len(found)} curves" + (f", the {MOST_GAINS} largest gains are drawn" if len(found) > MOST_GAINS else "")
     method = (
-        "Gain = last score / score at the end of the budget - 1. A run that went on had the same seed and was told "
-        f"the same budget. {CHAPTER}"
+        "Gain = last score / score at the end of the budget - 1. A run that went on had the same seed and was "
+        f"told the same budget. {CHAPTER}"
     )
     figure = Figure(
         "beyond", "After the budget", sentence, gains_chart(rows), columns, tuple(data),
