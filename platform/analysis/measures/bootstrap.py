@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis.measures.ranks import TOLERANCE, Floats, ranks
 
 Replicates = NDArray[np.float32]
+Bools = NDArray[np.bool_]
 DRAWS = 2000  # of datasets and rows
 COVERED = 0.95
 SUBSAMPLE_SHARE = 0.1
@@ -54,9 +55,9 @@ def drawn_scores(scores: Floats, stderr: Floats, replicates: Replicates, *, seed
     """
     count = replicates.shape[2] or count
     values = np.repeat(scores[:, :, None], count, axis=2).astype(np.float32)
-    own = np.zeros(scores.shape, dtype=bool)
+    own: Bools = np.zeros(scores.shape, dtype=bool)
     if replicates.shape[2]:
-        own = np.isfinite(replicates).any(axis=2)
+        own = np.asarray(np.isfinite(replicates).any(axis=2))
         values = np.where(np.isfinite(replicates), replicates, values)
     present = ~np.isnan(scores)
     values[~present] = np.nan
@@ -86,7 +87,7 @@ def by_datasets_then_rows(values: Replicates, *, seed: int, draws: int = DRAWS) 
     total = np.zeros((count, draws))
     for place in range(tasks):
         total += found[:, which[:, place], rows[:, place]]
-    return total / tasks
+    return np.asarray(total / tasks)
 
 
 def wins(numbers: Floats) -> Floats:
@@ -115,7 +116,7 @@ def interval(numbers: Floats, covered: float = COVERED) -> tuple[Floats, Floats]
     return low, high
 
 
-def not_told_apart(numbers: Floats, row: int, covered: float = COVERED) -> NDArray[np.bool_]:
+def not_told_apart(numbers: Floats, row: int, covered: float = COVERED) -> Bools:
     """Which entrants' paired interval of the difference to that of the row covers 0; (n,), true for itself."""
     low, high = interval(numbers - numbers[row], covered)
     return np.asarray((low <= TOLERANCE) & (high >= -TOLERANCE))
@@ -129,7 +130,7 @@ def tie_groups(numbers: Floats, order: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     group = np.zeros(len(order), dtype=np.int64)
     number = 0
-    alike: NDArray[np.bool_] = np.zeros(len(order), dtype=bool)
+    alike: Bools = np.zeros(len(order), dtype=bool)
     for row in order:
         if number == 0 or not alike[row]:
             number += 1

@@ -35,12 +35,12 @@ def ranks(scores: NDArray[np.floating], method: Method = "dense") -> Floats:
     "dense" is the challenge's: chapter, section 10.3; CodaLab's `rank_values` (equal within 1e-12, missing is
     last + 1).
     """
-    filled = np.where(np.isnan(scores), -np.inf, scores.astype(np.float64))
+    filled: Floats = np.where(np.isnan(scores), -np.inf, scores).astype(np.float64)
     if filled.size == 0:
         return np.ones_like(filled)
     steps = _steps(filled)
     if method == "dense":
-        return steps + 1.0
+        return steps.astype(np.float64) + 1
     return np.asarray(rankdata(steps, method=method, axis=0), dtype=np.float64)
 
 

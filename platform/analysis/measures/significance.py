@@ -117,9 +117,9 @@ def nemenyi(mean_ranks: Floats, k: int, n: int) -> Floats:
     gaps = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / math.sqrt(k * (k + 1) / (6 * n))
     distinct, place = np.unique(gaps, return_inverse=True)
     found = np.asarray(studentized_range.sf(distinct * math.sqrt(2), k, np.inf))
-    values = found[place].reshape(gaps.shape)
+    values: Floats = np.clip(found[place].reshape(gaps.shape), 0.0, 1.0)
     np.fill_diagonal(values, 1.0)
-    return np.clip(values, 0.0, 1.0)
+    return values
 
 
 def groups(sorted_means: Floats, difference: float) -> list[tuple[int, int]]:

@@ -47,7 +47,7 @@ def test_what_is_over_is_computed_once_and_kept(phase):
     waits = seen(phase)
     assert waits.result is None and waits.row.is_busy
     work.process(waits.row.pk)
-    assert seen(phase).result.named("standings").rows[0][0] == "alice"
+    assert seen(phase).result.named("standings").rows[0][1] == "alice"
     assert Computed.objects.count() == 1
 
 
