@@ -1,7 +1,6 @@
 """The site's Celery tasks of the analyses: they take ids, look at the database again, and call."""
 
 from celery import shared_task
-
 from django.utils import timezone
 
 from analysis import other_scores, work

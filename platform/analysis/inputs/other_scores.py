@@ -25,7 +25,7 @@ class CommonScores:
 
 
 def common_scores(board: BoardTable) -> CommonScores:
-    """What the common metrics say of a board; where its own metric is the common one, its own scores. Few queries."""
+    """What the common metrics say of a board, in a few queries; its own scores where its metric is the common one."""
     metrics = tuple(common_metric(one.kind) if one.kind else "" for one in board.datasets)
     scores = np.full_like(board.scores, np.nan)
     failed = np.zeros(board.scores.shape, dtype=bool)
