@@ -9,6 +9,7 @@ REPEAT = dt.timedelta(seconds=15)
 LEASE = dt.timedelta(minutes=2)  # a worker that was not heard for so long has lost the work
 MOST_TRIES = 2
 COMPUTE = "analysis.compute"
+READ_BENCHMARK = "analysis.read_benchmark"
 
 
 def ring(task: str, pk: int) -> None:

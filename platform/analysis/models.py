@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 from django.utils import timezone
 
 from competitions.models import Competition, Phase
@@ -140,13 +141,31 @@ class Population(models.Model):
 
 
 class Benchmark(models.Model):
-    """Results of algorithms with many configurations on many datasets, in MementoML's format."""
+    """Results of algorithms with many configurations on many datasets, in MementoML's format.
+
+    What is sent lies in `upload` until the site's worker has read it into `content`.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waits to be read"
+        READING = "reading", "is being read"
+        READY = "ready", "ready"
+        FAILED = "failed", "could not be read"
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="benchmarks")
     title = models.CharField(max_length=120)
     source = models.CharField(max_length=300, blank=True)
     is_public = models.BooleanField("public", default=False, help_text="Everybody may see it.")
-    content = models.FileField(upload_to="benchmarks/", max_length=200, help_text="Its arrays, without pickles.")
+    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
+    sentence = models.CharField(max_length=400, blank=True, help_text="What is done now, or what was wrong.")
+    share = models.FloatField(default=0.0, help_text="How much of the reading is done, 0 to 1.")
+    deadline = models.DateTimeField(null=True, blank=True, help_text="When somebody else takes it up again.")
+    tries = models.PositiveSmallIntegerField(default=0)
+    options = models.JSONField(default=dict, help_text="How it is to be read.")
+    upload = models.FileField(upload_to="benchmarks/", max_length=200, blank=True, help_text="As it was sent.")
+    content = models.FileField(
+        upload_to="benchmarks/", max_length=200, blank=True, help_text="Its arrays, without pickles."
+    )
     facts = models.JSONField(
         default=dict, help_text="How many rows, datasets, algorithms, configurations, splits."
     )
@@ -157,6 +176,15 @@ class Benchmark(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def get_absolute_url(self) -> str:
+        """Its page."""
+        return reverse("benchmark", args=[self.pk])
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it will be ready, or fail."""
+        return self.state in (self.State.WAITING, self.State.READING)
 
 
 class RunOn(models.Model):

@@ -1,0 +1,154 @@
+"""Benchmarks in MementoML's format: what is read, what is refused, who may send and see one, what comes back."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from accounts.refusals import Refused
+from analysis.benchmarks import actions, policy, work
+from analysis.benchmarks.grid import opened
+from analysis.benchmarks.reading import read
+from analysis.models import Benchmark
+from operations.organizers import allow
+from tests.platform import factories as make
+from tests.shared import shared_case
+
+RESULTS = """dataset,model,param_index,row_index,acc,auc,time
+31,xgboost,1001,1,0.7,0.75,0.5
+31,xgboost,1001,2,0.7,0.77,0.5
+31,xgboost,1002,1,0.8,0.85,1.5
+31,xgboost,1002,2,0.8,NA,1.5
+37,xgboost,1001,1,0.6,0.65,0.2
+37,xgboost,1002,1,0.6,0.5,0.9
+31,kknn,1001,1,0.7,0.71,0.1
+"""
+XGBOOST = "param_index,booster,eta\n1001,gbtree,0.3\n1002,gblinear,0.1\n1003,gbtree,0.2\n"
+
+
+def organizer(name: str):
+    person = make.user(name)
+    allow(person, is_allowed=True)
+    return type(person).objects.get(pk=person.pk)
+
+
+def written(folder, **texts: str):
+    paths = []
+    for name, text in texts.items():
+        path = folder / f"{name}.csv"
+        path.write_text(text)
+        paths.append(path)
+    return paths
+
+
+def grid_of(found):
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **found.arrays)
+    packed.seek(0)
+    return opened(packed)
+
+
+def test_records_become_arrays_of_datasets_configurations_and_splits(tmp_path):
+    found = read(written(tmp_path, results=RESULTS, parameters_xgboost=XGBOOST))
+    grid = grid_of(found)
+    assert grid.datasets == ("31", "37") and grid.splits == ("1", "2") and grid.measures == ("auc", "acc", "time")
+    assert [one.name for one in grid.algorithms] == ["kknn", "xgboost"]
+    xgboost = grid.named("xgboost")
+    assert xgboost.index.tolist() == [1001, 1002] and xgboost.default == 0
+    assert grid.means(xgboost)[0] == pytest.approx([0.76, 0.85])
+    assert np.isnan(grid.values(xgboost, "auc")[1, :, 1]).all()
+    assert grid.parameter(xgboost, "booster").tolist() == ["gbtree", "gblinear"]
+    assert grid.parameter(xgboost, "eta").tolist() == [0.3, 0.1]
+    done, failed = grid.counts(xgboost)
+    assert done.tolist() == [3, 2] and failed.tolist() == [1, 0]
+    assert found.facts["records"] == 7 and found.facts["failed"] == 1
+
+
+def test_it_tells_what_it_did_with_odd_records(tmp_path):
+    text = RESULTS + "31,kknn,1001,1,0.7,0.72,0.1\n31,kknn,3,1,0.7,0.6,0.1\n"
+    notes = " ".join(read(written(tmp_path, results=text)).facts["notes"])
+    assert "1 records came twice" in notes
+    assert "AUC of exactly 0.5" in notes
+    assert "1 records of pilot runs" in notes
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ({"results": "a,b\n1,2\n"}, "neither results nor parameters"),
+        ({"results": "dataset,param_index,auc\n1,x,0.5\n"}, "no whole number"),
+        ({"results": "dataset,param_index,auc\n1,1,7\n"}, "outside 0 to 1"),
+        ({"results": "dataset,param_index,auc\n"}, "no results"),
+        ({"xgboost": XGBOOST}, "no results"),
+        ({"results": RESULTS, "other": XGBOOST}, "to which algorithm"),
+        ({"results": RESULTS, "xgboost": "param_index,a\n1,2\n1,3\n"}, "there twice"),
+        ({"results": RESULTS, "xgboost": "param_index,a\n7,2\n"}, "is among the configurations"),
+        ({"results": "dataset,param_index,auc\n" + "x" * (2**20 + 10)}, "longer than a mebibyte"),
+        ({"results": "dataset,param_index,auc\n1,1,0.5\0\n"}, "no text"),
+    ],
+)
+def test_what_is_no_benchmark_is_refused_with_the_reason(tmp_path, texts, says):
+    with pytest.raises(Refused, match=says):
+        read(written(tmp_path, **texts))
+
+
+def test_parquet_is_read_like_csv(tmp_path):
+    import pandas as pd
+
+    pd.read_csv(io.StringIO(RESULTS)).to_parquet(tmp_path / "results.parquet")
+    assert read([tmp_path / "results.parquet"]).facts["records"] == 7
+
+
+def test_the_metamimic_copy_is_numbered_as_mementoml():
+    folder = shared_case("analysis")
+    found = read([folder / "metamimic_results.csv", folder / "metamimic_grid.csv"], algorithm="xgboost")
+    grid = grid_of(found)
+    xgboost = grid.named("xgboost")
+    assert (found.facts["datasets"], len(xgboost.index)) == (22, 999)
+    assert xgboost.index[[0, -1]].tolist() == [1002, 2000]
+    diverged = (grid.means(xgboost) == 0.5).any(axis=0)
+    assert set(grid.parameter(xgboost, "booster")[diverged]) == {"gblinear"}
+
+
+@pytest.mark.django_db
+def test_who_organizes_sends_a_benchmark_and_the_worker_reads_it():
+    alice = organizer("alice")
+    files = [("results.csv", io.BytesIO(RESULTS.encode())), ("xgboost.csv", io.BytesIO(XGBOOST.encode()))]
+    benchmark = actions.send(owner=alice, title="Small", files=files)
+    assert benchmark.is_busy
+    work.process(benchmark.pk)
+    benchmark.refresh_from_db()
+    assert benchmark.state == "ready" and benchmark.facts["kept"] == 7 and not benchmark.upload
+    with benchmark.content.open("rb") as content:
+        assert opened(content).datasets == ("31", "37")
+
+
+@pytest.mark.django_db
+def test_a_zip_is_opened_safely_and_a_bad_one_says_why():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("../results.csv", RESULTS)
+    packed.seek(0)
+    benchmark = actions.send(owner=organizer("alice"), title="Bad", files=[("all.zip", packed)])
+    work.process(benchmark.pk)
+    benchmark.refresh_from_db()
+    assert benchmark.state == "failed" and "results.csv" in benchmark.sentence
+
+
+@pytest.mark.django_db
+def test_a_benchmark_is_its_owners_until_it_is_public():
+    alice, bob, charlie = organizer("alice"), make.user("bob"), make.user("charlie")
+    benchmark = Benchmark.objects.create(owner=alice, title="Small", state="ready")
+    assert list(policy.visible_benchmarks(alice)) == [benchmark]
+    assert not policy.visible_benchmarks(bob).exists()
+    with pytest.raises(Refused, match="Only its owner"):
+        actions.publish(benchmark, user=bob, is_public=True)
+    actions.publish(benchmark, user=alice, is_public=True)
+    assert policy.visible_benchmarks(charlie).exists()
+    with pytest.raises(Refused, match="Only organizers"):
+        actions.send(owner=bob, title="x", files=[])
+    with pytest.raises(Refused):
+        actions.delete(benchmark, user=bob)
+    actions.delete(benchmark, user=alice)
+    assert not Benchmark.objects.exists()
