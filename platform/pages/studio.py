@@ -32,6 +32,7 @@ SECTIONS = (
     Section("queue", "Queue", "manage_queue"),
     Section("organizers", "Organizers", "manage_organizers"),
     Section("rehearsal", "Rehearsal", "manage_rehearsal"),
+    Section("basic_methods", "Basic methods", "manage_basic_methods", for_editors=True),
     Section("export", "Export", "manage_export", for_editors=True),
     Section("audit", "Audit log", "manage_audit"),
 )

@@ -31,6 +31,7 @@ from pages.views import (
 from pages.views.studio import announcements as announcements_section
 from pages.views.studio import answers as answers_section
 from pages.views.studio import audit as audit_section
+from pages.views.studio import basic_methods as basic_methods_section
 from pages.views.studio import export as export_section
 from pages.views.studio import fact_sheet as fact_sheet_section
 from pages.views.studio import organizers as organizers_section
@@ -244,3 +245,11 @@ ANALYSIS = [
     path("vega/<slug:version>.js", vega.script, name="vega"),
 ]
 urlpatterns += ANALYSIS
+
+# The basic methods, which the platform runs itself.
+BASIC_METHODS = [
+    path(ONE + "manage/basic-methods/", basic_methods_section.basic_methods, name="manage_basic_methods"),
+    path(ONE + "manage/basic-methods/run/", basic_methods_section.run, name="run_basic_methods"),
+    path(ONE + "manage/basic-methods/remove/", basic_methods_section.remove, name="remove_basic_methods"),
+]
+urlpatterns += BASIC_METHODS

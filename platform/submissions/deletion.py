@@ -219,7 +219,7 @@ def finish(deletion: Deletion) -> bool:
     submissions.exclude(origin=None).update(origin=None)
     submissions.exclude(fanned_from=None).update(fanned_from=None)
     while chunk := list(submissions.values_list("pk", flat=True)[:CHUNK]):
-        _remove_submissions(chunk)
+        remove_submissions(chunk)
     _remove_rest(deletion, competition)
     return True
 
@@ -230,7 +230,7 @@ def _is_at_a_worker(competition: Competition) -> bool:
     return runs.exists() or checks.exists()
 
 
-def _remove_submissions(ids: list[int]) -> None:
+def remove_submissions(ids: list[int]) -> None:
     """Remove some submissions with their runs, and then their files."""
     with transaction.atomic():
         stored = _files_of(ids)

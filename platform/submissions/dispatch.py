@@ -1,7 +1,8 @@
 """Which queued runs go to the workers now, and which place the others have.
 
-Order: live runs before re-runs and rehearsals; entrants in turn (round-robin, not first-come); within an entrant
-the first task of every submission before any submission's other tasks, so that code which fails says so early.
+Order: live runs before re-runs, rehearsals and basic methods; entrants in turn (round-robin, not first-come);
+within an entrant the first task of every submission before any submission's other tasks, so that code which
+fails says so early.
 
 Entrants stand in a ring, one for each class of workers: whoever starts to wait joins at its end, and whoever has
 been given a worker goes to the end again. So between two turns of an entrant everybody else has one at most, the
@@ -21,7 +22,7 @@ from django.utils import timezone
 from competitions.models import Phase
 from ingestion.budget import Budget, format_size
 from submissions import doorbell, images
-from submissions.models import Attempt, ReadinessCheck, Run, RunState, Worker
+from submissions.models import Attempt, ReadinessCheck, Run, RunState, Submission, Worker
 from submissions.models.readiness import CHECK_AT_WORKER, CheckState
 from submissions.models.worker import living_workers
 
@@ -167,19 +168,20 @@ FIELDS = (
     "task__quarantine_reason",
     "task__phase__round__competition__rehearses",
     "task__phase",
+    "submission__arrival",
 )
 
 
 def queued() -> list[Queued]:
     """All queued runs in the order in which they are given out: two queries, however many there are."""
     by_id: dict[int, Queued] = {}
-    rehearsing: set[int] = set()
+    behind: set[int] = set()
     for row in Run.objects.filter(state=RunState.QUEUED).values_list(*FIELDS):
         pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
         needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside = asked
-        quarantined_at, quarantine, rehearses, phase = aside
-        if rehearses is not None:
-            rehearsing.add(entrant)
+        quarantined_at, quarantine, rehearses, phase, arrival = aside
+        if rehearses is not None or arrival == Submission.Arrival.BASIC:
+            behind.add(entrant)
         needs = Needs(
             resource_class=needs_class,
             is_blind=trusted or kind in Phase.HIDDEN_KINDS,
@@ -192,12 +194,12 @@ def queued() -> list[Queued]:
             is_model=interface == "model",
             aside=quarantine if quarantined_at is not None else None,
         )
-        line = Line(needs_class, is_rerun or rehearses is not None, entrant)
+        line = Line(needs_class, is_rerun or entrant in behind, entrant)
         by_id[pk] = Queued(
             Waiting(pk, line, submission, order, queued_at, repeat), needs, sentence, rung_at, phase
         )
     waiting = [found.waiting for found in by_id.values()]
-    return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting, rehearsing))]
+    return [by_id[item.run_id] for item in fair_order(waiting, _turns(waiting, behind))]
 
 
 def queued_checks() -> list[Queued]:
@@ -230,11 +232,11 @@ def needs_of_check(check: ReadinessCheck) -> Needs:
     )
 
 
-def _turns(waiting: Sequence[Waiting], rehearsing: Collection[int]) -> dict[Line, Turn]:
+def _turns(waiting: Sequence[Waiting], behind: Collection[int]) -> dict[Line, Turn]:
     """The last turn of every entrant since the oldest of the waiting runs was queued.
 
     A run that its worker gave back has had no turn. One that was lost with its worker has: it may be the reason.
-    `rehearsing`: the entrants whose runs all go after live work.
+    `behind`: the entrants whose runs all go after live work.
     """
     if not waiting:
         return {}
@@ -247,7 +249,7 @@ def _turns(waiting: Sequence[Waiting], rehearsing: Collection[int]) -> dict[Line
     )
     turns: dict[Line, Turn] = {}
     for resource_class, is_rerun, entrant, at, number in taken.order_by("number"):
-        turns[Line(resource_class, is_rerun or entrant in rehearsing, entrant)] = Turn(at, number)
+        turns[Line(resource_class, is_rerun or entrant in behind, entrant)] = Turn(at, number)
     return turns
 
 

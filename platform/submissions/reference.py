@@ -37,7 +37,7 @@ def enter_reference(
         stored = None
         try:
             with transaction.atomic(), archive.open("rb") as file:
-                entrant = _entrant(phase.competition, name)
+                entrant = baseline_entrant(phase.competition, name)
                 submission = store_submission(
                     entrant, phase, by, door, File(file), archive.name, "A solution of the organizers.", False
                 )
@@ -55,7 +55,7 @@ def enter_reference(
     return submission
 
 
-def _entrant(competition: Competition, wanted: str) -> Entrant:
+def baseline_entrant(competition: Competition, wanted: str) -> Entrant:
     """An entrant that is nobody: a team without members, in one spelling that no other name looks like."""
     name = names.distinct(wanted, taken=taken_names(competition))
     team = Team.objects.create(competition=competition, name=name)

@@ -47,6 +47,7 @@ class Submission(models.Model):
         UPLOADED = "uploaded", "uploaded"
         MIGRATED = "migrated", "migrated from the parent phase"
         CARRIED = "carried", "carried over from the parent phase"
+        BASIC = "basic", "a basic method, run by the platform"
 
     entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="submissions")
     phase = models.ForeignKey(Phase, models.PROTECT, related_name="submissions")

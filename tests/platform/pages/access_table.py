@@ -437,3 +437,10 @@ PAGES |= {
     ANALYSIS + "<slug:section>/<slug:name>.<slug:suffix>": public(404),
     "vega/<slug:version>.js": public(404),
 }
+
+# The basic methods: sent empty, both forms say that no phase is chosen.
+PAGES |= {
+    MANAGE + "basic-methods/": page(by(403, (EDITORS, 200))),
+    MANAGE + "basic-methods/run/": for_editors(400),
+    MANAGE + "basic-methods/remove/": for_editors(400),
+}
