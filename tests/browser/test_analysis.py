@@ -7,6 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from analysis import work
+from analysis.charts import bundle
 from analysis.inputs.audience import Audience
 from analysis.sections import BY_KEY
 from competitions.models import Phase
@@ -16,7 +17,6 @@ from tests.platform.analysis import gallery
 from tests.platform.series import enter, finish
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SCROLL = "document.querySelectorAll('[data-figure]').forEach((one) => one.scrollIntoView())"
 COLOURS = """() => {
   const canvas = document.querySelector('#bars canvas');
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -34,6 +34,7 @@ COLOURS = """() => {
 @pytest.fixture
 def address(live_server, monkeypatch) -> str:
     """The section of all kinds of figures over a phase that is over, computed."""
+    bundle.script()  # some seconds, once
     monkeypatch.setitem(BY_KEY, "gallery", gallery.SECTION)
     phase = make.phase(make.competition())
     for name in ("alice", "bob"):
@@ -46,8 +47,9 @@ def address(live_server, monkeypatch) -> str:
 def drawn(page) -> None:
     """Look at every figure, and wait until all are drawn."""
     expect(page.locator("[data-figure]").first).to_be_visible()
-    page.evaluate(SCROLL)
-    expect(page.locator("[data-figure]:not([data-state=drawn])")).to_have_count(0)
+    for figure in page.locator("[data-figure]").all():
+        figure.scroll_into_view_if_needed()
+        expect(figure).to_have_attribute("data-state", "drawn")
 
 
 def test_every_kind_of_figure_is_drawn_in_the_colours_of_the_page(address, open_page):

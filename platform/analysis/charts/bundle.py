@@ -14,8 +14,7 @@ from django.conf import settings
 from config.home import private_folder
 
 VEGA_LITE: str = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-# What vl-convert bundles besides stays inside of it: its embedding writes styles that the site's policy forbids.
-SNIPPET = "window.vega = vegaEmbed.vega; window.vegaLite = vegaEmbed.vegaLite;"
+SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 @cache

@@ -17,7 +17,7 @@ def caterpillar(
     """EPP with its interval, a line for each player in the order given. `what` is a player, such as "entrant"."""
     table = pd.DataFrame({"player": players, "epp": epp, "low": low, "high": high, "place": range(len(players))})
     chart = alt.Chart(table).encode(
-        y=alt.Y("player:N", sort=alt.EncodingSortField("place"), title=None),
+        y=alt.Y("player:N", sort=alt.EncodingSortField("place", op="min"), title=None),
         tooltip=[
             alt.Tooltip("player:N", title=what),
             alt.Tooltip("epp:Q", title="EPP", format=".3f"),
@@ -27,7 +27,7 @@ def caterpillar(
     )
     bars = chart.mark_rule().encode(x=alt.X("low:Q", title="EPP (centred), 95 % interval"), x2="high:Q")
     points = chart.mark_point(filled=True, size=60).encode(x="epp:Q")
-    return spec((bars + points).properties(height=alt.Step(ROW_HEIGHT)))
+    return spec((bars + points).properties(width="container", height=alt.Step(ROW_HEIGHT)))
 
 
 def heat_map(
@@ -42,12 +42,12 @@ def heat_map(
         alt.Chart(table)
         .mark_rect()
         .encode(
-            y=alt.Y("first:N", sort=alt.EncodingSortField("row"), title=f"this {what}"),
-            x=alt.X("second:N", sort=alt.EncodingSortField("column"), title=f"beats this {what}"),
+            y=alt.Y("first:N", sort=alt.EncodingSortField("row", op="min"), title=f"this {what}"),
+            x=alt.X("second:N", sort=alt.EncodingSortField("column", op="min"), title=f"beats this {what}"),
             color=alt.Color(
                 "chance:Q",
                 title="chance",
-                scale=alt.Scale(domain=[0, 0.5, 1], scheme="purpleorange"),
+                scale=alt.Scale(domain=[0, 0.5, 1], range="diverging"),
                 legend=alt.Legend(format=".0%"),
             ),
             tooltip=[
@@ -58,7 +58,7 @@ def heat_map(
             ],
         )
     )
-    return spec(chart.properties(height=alt.Step(ROW_HEIGHT)))
+    return spec(chart.properties(width="container", height=alt.Step(ROW_HEIGHT)))
 
 
 def against_mean(
@@ -79,13 +79,13 @@ def against_mean(
             ],
         )
     )
-    return spec(chart.properties(height=280))
+    return spec(chart.properties(width="container", height=280))
 
 
 def fit(predicted: Sequence[float], observed: Sequence[float], pairs: Sequence[int]) -> dict[str, Any]:
     """Observed shares of wins against those that the model says; the diagonal is a perfect fit."""
     table = pd.DataFrame({"predicted": predicted, "observed": observed, "pairs": pairs})
-    line = alt.Chart(pd.DataFrame({"predicted": [0.5, 1.0], "observed": [0.5, 1.0]})).mark_line(strokeDash=[4, 4])
+    line = alt.Chart(pd.DataFrame({"predicted": [0.5, 1.0], "observed": [0.5, 1.0]})).mark_line(style="reference")
     points = (
         alt.Chart(table)
         .mark_point(filled=True, opacity=0.6)
@@ -103,7 +103,7 @@ def fit(predicted: Sequence[float], observed: Sequence[float], pairs: Sequence[i
         x=alt.X("predicted:Q", title="predicted share of wins", axis=share, scale=alt.Scale(domain=[0.5, 1])),
         y=alt.Y("observed:Q", title="observed share of wins", axis=share, scale=alt.Scale(domain=[0, 1])),
     )
-    return spec(both.properties(height=280))
+    return spec(both.properties(width="container", height=280))
 
 
 def by_dataset(
@@ -119,12 +119,12 @@ def by_dataset(
         alt.Chart(table)
         .mark_rect()
         .encode(
-            y=alt.Y("player:N", sort=alt.EncodingSortField("row"), title=None),
-            x=alt.X("dataset:N", sort=alt.EncodingSortField("column"), title=None),
+            y=alt.Y("player:N", sort=alt.EncodingSortField("row", op="min"), title=None),
+            x=alt.X("dataset:N", sort=alt.EncodingSortField("column", op="min"), title=None),
             color=alt.Color(
                 "gap:Q",
                 title="EPP less the reference's",
-                scale=alt.Scale(domain=[-most, 0, most], scheme="purpleorange"),
+                scale=alt.Scale(domain=[-most, 0, most], range="diverging"),
             ),
             tooltip=[
                 alt.Tooltip("player:N", title="entrant"),
@@ -133,4 +133,4 @@ def by_dataset(
             ],
         )
     )
-    return spec(chart.properties(height=alt.Step(ROW_HEIGHT)))
+    return spec(chart.properties(width="container", height=alt.Step(ROW_HEIGHT)))

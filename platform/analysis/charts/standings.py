@@ -44,17 +44,28 @@ def places(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def rules(table: pd.DataFrame) -> dict[str, Any]:
-    """Places by several rules as lines; `table` has entrant, rule, order (of the rule) and place."""
-    base = alt.Chart(table).encode(
-        x=alt.X(
-            "rule:N", sort=alt.EncodingSortField("order", op="min"), title=None, axis=alt.Axis(labelAngle=-20)
-        ),
-        y=alt.Y("place:Q", scale=alt.Scale(reverse=True, zero=False), title="place", axis=alt.Axis(tickMinStep=1)),
-        color=alt.Color("entrant:N", sort=alt.EncodingSortField("start", op="min"), title="entrant"),
-        tooltip=["entrant:N", "rule:N", "place:Q"],
+    """Places by several rules as lines; `table` has entrant, rule, order (of the rule), place, start."""
+    sort = alt.EncodingSortField("start", op="min")
+    chart = (
+        alt.Chart(table)
+        .mark_line(point=alt.OverlayMarkDef(size=60))
+        .encode(
+            x=alt.X(
+                "rule:N",
+                sort=alt.EncodingSortField("order", op="min"),
+                title=None,
+                scale=alt.Scale(type="point", padding=0.3),
+                axis=alt.Axis(labelAngle=-20),
+            ),
+            y=alt.Y(
+                "place:Q", scale=alt.Scale(reverse=True, zero=False), title="place", axis=alt.Axis(tickMinStep=1)
+            ),
+            color=alt.Color("entrant:N", sort=sort, title="entrant"),
+            shape=alt.Shape("entrant:N", sort=sort, title="entrant"),
+            tooltip=["entrant:N", "rule:N", "place:Q"],
+        )
     )
-    symbols = alt.Shape("entrant:N", sort=alt.EncodingSortField("start", op="min"), title="entrant")
-    return spec(base.mark_line() + base.mark_point(filled=True).encode(shape=symbols))
+    return spec(chart)
 
 
 def critical_difference(
@@ -78,16 +89,19 @@ def critical_difference(
         "mean_rank:Q",
         title="⟨R⟩ of fractional ranks; better entrants stand left",
         scale=alt.Scale(domain=[1 - 0.35 * span, lowest + 0.35 * span], nice=False),
-        axis=alt.Axis(orient="top", grid=False),
+        axis=alt.Axis(orient="top", grid=False, values=_ticks(lowest), format="d"),
     )
-    lanes_scale = alt.Scale(domain=[min(lanes) - 0.5, 2], nice=False)
-    y = alt.Y("lane:Q", axis=None, scale=lanes_scale)
-    base = alt.Chart(entrants)
+    heights = alt.Scale(domain=[min(lanes) - 0.5, 3], nice=False)
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(field, axis=None, scale=heights)
+
     tips = [alt.Tooltip("entrant:N"), alt.Tooltip("mean_rank:Q", title="⟨R⟩", format=".3f")]
-    layers = [
-        base.mark_rule().encode(x=x, y=alt.Y("line:Q", scale=lanes_scale, axis=None), y2="lane:Q"),
-        base.mark_rule().encode(x=x, x2="end:Q", y=y),
-        base.mark_point(filled=True, size=36).encode(x=x, y=alt.Y("line:Q"), tooltip=tips),
+    base = alt.Chart(entrants)
+    layers: list[Any] = [
+        base.mark_point(filled=True, size=36).encode(x=x, y=y("line:Q"), tooltip=tips),
+        base.mark_rule().encode(x="mean_rank:Q", y=y("line:Q"), y2="lane:Q"),
+        base.mark_rule().encode(x="mean_rank:Q", x2="end:Q", y=y("lane:Q")),
     ]
     halves: tuple[tuple[pd.DataFrame, Any, int], ...] = (
         (entrants[:left], "right", -4),
@@ -95,30 +109,46 @@ def critical_difference(
     )
     for half, align, shift in halves:
         text = alt.Chart(half).mark_text(align=align, dx=shift, limit=150)
-        layers.append(text.encode(x=alt.X("end:Q"), y=y, text="entrant:N", tooltip=tips))
-    if bars:
-        cliques = pd.DataFrame(
-            {
-                "from": [means[first] - 0.008 * span for first, _ in bars],
-                "to": [means[last] + 0.008 * span for _, last in bars],
-                "lane": [-(index + 1) for index in range(len(bars))],
-                "alike": [last - first + 1 for first, last in bars],
-            }
+        layers.append(text.encode(x="end:Q", y=y("lane:Q"), text="entrant:N", tooltip=tips))
+    return spec(
+        alt.layer(*layers, *_bars(means, bars, span, y), *_scale(difference, y)).properties(
+            height=LANE * (3 - min(lanes))
         )
-        tip = alt.Tooltip("alike:Q", title="entrants not told apart")
-        layers.append(
-            alt.Chart(cliques)
-            .mark_rule(strokeWidth=4, style="ink")
-            .encode(x="from:Q", x2="to:Q", y="lane:Q", tooltip=[tip])
-        )
+    )
+
+
+def _ticks(lowest: float) -> list[int]:
+    """Whole ranks from 1 to the lowest, not too many."""
+    step = max(1, round(lowest / 12))
+    return [1, *range(1 + step, int(lowest) + 1, step)]
+
+
+def _bars(means: Sequence[float], bars: Sequence[tuple[int, int]], span: float, y: Any) -> list[Any]:
+    """Thick lines over entrants that are not told apart."""
+    if not bars:
+        return []
+    cliques = pd.DataFrame(
+        {
+            "from": [means[first] - 0.008 * span for first, _ in bars],
+            "to": [means[last] + 0.008 * span for _, last in bars],
+            "lane": [-(index + 1) for index in range(len(bars))],
+            "alike": [last - first + 1 for first, last in bars],
+        }
+    )
+    tip = alt.Tooltip("alike:Q", title="entrants not told apart")
+    rule = alt.Chart(cliques).mark_rule(strokeWidth=4, style="ink")
+    return [rule.encode(x="from:Q", x2="to:Q", y=y("lane:Q"), tooltip=[tip])]
+
+
+def _scale(difference: float, y: Any) -> list[Any]:
+    """How long the critical difference is, above the line."""
     scale = pd.DataFrame(
         {"from": [1.0], "to": [1 + difference], "lane": [1.2], "text": [f"CD = {difference:.2f}"]}
     )
-    layers += [
-        alt.Chart(scale).mark_rule(strokeWidth=2, style="accent").encode(x="from:Q", x2="to:Q", y="lane:Q"),
-        alt.Chart(scale).mark_text(align="left", dy=-8).encode(x="from:Q", y="lane:Q", text="text:N"),
+    return [
+        alt.Chart(scale).mark_rule(strokeWidth=2, style="accent").encode(x="from:Q", x2="to:Q", y=y("lane:Q")),
+        alt.Chart(scale).mark_text(align="left", dy=-8).encode(x="from:Q", y=y("lane:Q"), text="text:N"),
     ]
-    return spec(alt.layer(*layers).properties(height=LANE * (2 - min(lanes))))
 
 
 def chances(table: pd.DataFrame) -> dict[str, Any]:
@@ -180,10 +210,11 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
     base = alt.Chart(table).encode(
         y=alt.Y("dataset:N", sort=alt.EncodingSortField("column", op="min"), title=None),
         yOffset=alt.YOffset("who:N", sort=None),
-        color=alt.Color("who:N", **who),
     )
     bars = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title="score", scale=alt.Scale(zero=False)), x2="high:Q"
+        x=alt.X("low:Q", title="score", scale=alt.Scale(zero=False)),
+        x2="high:Q",
+        color=alt.Color("who:N", sort=None, legend=None),
     )
     tips = [
         alt.Tooltip("dataset:N"),
@@ -192,5 +223,7 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
         alt.Tooltip("low:Q", title="from", format=".4f"),
         alt.Tooltip("high:Q", title="to", format=".4f"),
     ]
-    points = base.mark_point(filled=True).encode(x="score:Q", shape=alt.Shape("who:N", **who), tooltip=tips)
+    points = base.mark_point(filled=True).encode(
+        x="score:Q", color=alt.Color("who:N", **who), shape=alt.Shape("who:N", **who), tooltip=tips
+    )
     return spec((bars + points).properties(height=alt.Step(22)))

@@ -57,7 +57,7 @@ def charts() -> dict[str, Any]:
             y="sum(y):Q",
             color=alt.condition(alt.datum.dataset == "dataset2", alt.value("gray"), "dataset:N", legend=None),
         )
-        .transform_filter("datum.x > 1 && !(datum.who === 'constructor')")
+        .transform_filter("datum.x > 1 && !(datum.who === 'nobody')")
         .transform_calculate(label="if(datum.x > 3, upper(datum.who), 'few') + ' ' + format(datum.y, '.2f')"),
         "zoomed": scatter.add_params(alt.selection_interval(bind="scales", encodings=["x"])),
         "histogram": base.mark_bar().encode(x=alt.X("y:Q", bin=True), y="count()"),

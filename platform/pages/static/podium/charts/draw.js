@@ -1,5 +1,5 @@
 // Draws the figures of a page by Vega when they come into view, in the page's own colours, as wide as the page is.
-import { interpreter } from "./expressions.js";
+// `ast` lets Vega's own interpreter evaluate expressions: the site's policy forbids that text becomes code.
 
 const SMALL = 560; // pixels of a picture below which legends go under it and pictures below each other
 const GAP = 70; // what axes and labels of a picture among others take
@@ -50,8 +50,14 @@ function fitted(spec, width) {
     return { ...spec, ...more, [kind]: spec[kind].map((one) => sized(one, share)) };
   }
   if (isFaceted(spec)) return facetted(spec, width);
-  if (!isFree(spec.width)) return spec;
-  return { autosize: { type: "fit-x", contains: "padding" }, ...spec, width };
+  return isFree(spec.width) ? { ...spec, width } : spec;
+}
+
+// A picture of its own is drawn as wide as the place, and again without what its labels take beside it.
+async function narrowed(view, place, spec) {
+  if (!isFree(spec.width) || isFaceted(spec) || spec.hconcat || spec.vconcat || spec.concat) return;
+  const over = place.scrollWidth - place.clientWidth;
+  if (over > 0) await view.width(Math.max(SMALLEST, view.width() - over - 1)).runAsync();
 }
 
 function sized(one, width) {
@@ -111,12 +117,10 @@ async function draw(figure) {
   try {
     const spec = JSON.parse(figure.querySelector("[data-spec]").textContent);
     const config = configured(JSON.parse(document.querySelector("[data-look]").textContent), width);
-    const compiled = window.vegaLite.compile(fitted(spec, width - 2), { config }).spec;
-    const runtime = window.vega.parse(compiled, null, { ast: true });
-    const view = new window.vega.View(runtime, { expr: interpreter, renderer: "canvas", container: place, hover: true, loader: nothing });
-    view.tooltip(showTip);
+    const options = { mode: "vega-lite", ast: true, renderer: "canvas", config, actions: false, defaultStyle: false, tooltip: showTip, loader: nothing };
+    const view = (await window.vegaEmbed(place, fitted(spec, width - 2), options)).view;
     drawn.set(figure, { view, width });
-    await view.runAsync();
+    await narrowed(view, place, spec);
     settle(figure, place);
   } catch (problem) {
     place.textContent = "This browser could not draw the picture; its files below have it.";
