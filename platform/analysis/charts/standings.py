@@ -61,7 +61,7 @@ def rules(table: pd.DataFrame) -> dict[str, Any]:
                 "place:Q", scale=alt.Scale(reverse=True, zero=False), title="place", axis=alt.Axis(tickMinStep=1)
             ),
             color=alt.Color("entrant:N", sort=sort, title="entrant"),
-            shape=alt.Shape("entrant:N", sort=sort, title="entrant"),
+            shape=alt.Shape("entrant:N", sort=sort, legend=None),
             tooltip=["entrant:N", "rule:N", "place:Q"],
         )
     )
@@ -214,7 +214,6 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
     bars = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", title="score", scale=alt.Scale(zero=False)),
         x2="high:Q",
-        color=alt.Color("who:N", sort=None, legend=None),
     )
     tips = [
         alt.Tooltip("dataset:N"),

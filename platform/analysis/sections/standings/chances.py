@@ -21,9 +21,10 @@ QUESTIONS = (
 )
 
 LEADS = (
-    "Share of draws in which ⟨R⟩ of dense ranks is smallest; who shares the first place shares the draw. By rows: the "
-    "replicates behind the scores, the same rows for all entrants. By datasets, then rows: as many datasets as there "
-    "are, drawn with replacement, and a replicate of each (two-stage bootstrap, Davison and Hinkley 1997, 3.8)."
+    "Share of draws in which ⟨R⟩ of dense ranks is smallest; who shares the first place shares the draw. By rows: "
+    "the replicates behind the scores, the same rows for all entrants. By datasets, then rows: as many datasets "
+    "as there are, drawn with replacement, and a replicate of each (two-stage bootstrap, Davison and Hinkley "
+    "1997, section 3.8)."
 )
 AHEAD = (
     "Paired bootstrap: the share of draws in which the one's ⟨R⟩ is smaller, equal ones counted half; so that "

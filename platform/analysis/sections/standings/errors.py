@@ -98,8 +98,8 @@ def _ranks(view: View, tied: Bools) -> Figure:
         columns=columns,
         rows=rows,
         n=view.sample + cut(view),
-        method="Dense ranks. A point marks a score whose paired bootstrap interval of the difference to the best of "
-        "the dataset covers 0 (same test rows for both).",
+        method="Dense ranks. A point marks a score whose paired bootstrap interval of the difference to the best "
+        "of the dataset covers 0 (same test rows for both).",
         seed=seed_of(view),
         warnings=warnings_of(view),
     )

@@ -18,7 +18,7 @@ from analysis.measures.ranks import (
 from analysis.results import Block, Column, Figure, Note, Table, rows_of
 from analysis.sections.standings.view import SEED, View, counted, listed
 
-FOLLOWED = 8  # entrants in the picture of rules
+FOLLOWED = 6  # entrants in the picture of rules
 RANKS = (
     "⟨R⟩ is the mean over the datasets of the dense rank: scores within 1e-12 share a rank and leave no gap, a "
     "missing score is the last rank + 1 (chapter, section 10.3). ⟨S⟩ is the mean score, a missing one counts 0."
@@ -141,8 +141,10 @@ def _groups_sentence(view: View) -> str:
             f"{first[0]} is told apart from everybody behind; the {counted(view.count, 'entrant')} form "
             f"{counted(number, 'group')} by the rows of the test sets."
         )
+    verb = "is" if len(first) == 2 else "are"
     return (
-        f"By the rows of the test sets {listed(first)} are not told apart from the leader {view.names[0]}; the "
+        f"By the rows of the test sets {listed(first[1:])} {verb} not told apart from {view.names[0]}, who leads; "
+        "the "
         f"{counted(view.count, 'entrant')} form {counted(number, 'group')}."
     )
 
