@@ -55,13 +55,17 @@ def sensitivity(
 def levels(table: pd.DataFrame, *, parameter: str) -> dict[str, Any]:
     """Quartiles of the AUC by the values of a hyper-parameter that is a text: dataset, place, level, quartiles."""
     base = alt.Chart(table).encode(
-        y=alt.Y("dataset:N", sort=IN_ORDER, title="dataset"), yOffset="level:N", color=alt.Color("level:N", title=parameter)
+        y=alt.Y("dataset:N", sort=IN_ORDER, title="dataset"),
+        yOffset="level:N",
+        color=alt.Color("level:N", title=parameter),
     )
     bars = base.mark_rule(strokeWidth=3, opacity=0.6).encode(
         x=alt.X("low:Q", title="AUC, quartiles and median", scale=alt.Scale(zero=False)), x2="high:Q"
     )
     tips = ["dataset:N", "level:N", *(alt.Tooltip(f"{one}:Q", format=".4f") for one in ("low", "median", "high"))]
-    middle = base.mark_point(filled=True).encode(x="median:Q", shape=alt.Shape("level:N", title=parameter), tooltip=tips)
+    middle = base.mark_point(filled=True).encode(
+        x="median:Q", shape=alt.Shape("level:N", title=parameter), tooltip=tips
+    )
     return spec((bars + middle).properties(width="container", height=alt.Step(26)))
 
 

@@ -53,11 +53,13 @@ function fitted(spec, width) {
   return isFree(spec.width) ? { ...spec, width } : spec;
 }
 
-// A picture of its own is drawn as wide as the place, and again without what its labels take beside it.
-async function narrowed(view, place, spec) {
-  if (!isFree(spec.width) || isFaceted(spec) || spec.hconcat || spec.vconcat || spec.concat) return;
+// A picture is drawn as wide as its place; what its labels take beside it is known only then, and taken off.
+async function narrowed(view, place, spec, again) {
   const over = place.scrollWidth - place.clientWidth;
-  if (over > 0) await view.width(Math.max(SMALLEST, view.width() - over - 1)).runAsync();
+  if (over <= 0) return view;
+  if (isFaceted(spec) || spec.hconcat || spec.concat || spec.vconcat) return again(over);
+  if (isFree(spec.width)) await view.width(Math.max(SMALLEST, view.width() - over - 1)).runAsync();
+  return view;
 }
 
 function sized(one, width) {
@@ -118,9 +120,13 @@ async function draw(figure) {
     const spec = JSON.parse(figure.querySelector("[data-spec]").textContent);
     const config = configured(JSON.parse(document.querySelector("[data-look]").textContent), width);
     const options = { mode: "vega-lite", ast: true, renderer: "canvas", config, actions: false, defaultStyle: false, tooltip: showTip, loader: nothing };
-    const view = (await window.vegaEmbed(place, fitted(spec, width - 2), options)).view;
-    drawn.set(figure, { view, width });
-    await narrowed(view, place, spec);
+    const within = async (room) => {
+      const { view } = await window.vegaEmbed(place, fitted(spec, room), options);
+      forget(figure);
+      drawn.set(figure, { view, width });
+      return view;
+    };
+    await narrowed(await within(width - 2), place, spec, (over) => within(width - 2 - over));
     settle(figure, place);
   } catch (problem) {
     place.textContent = "This browser could not draw the picture; its files below have it.";
