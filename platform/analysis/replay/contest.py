@@ -53,6 +53,7 @@ def _facts(published: Published) -> dict[str, object]:
     return {
         "key": "automl2016",
         "loaded": [],
+        "error_bars": {},
         "unstamped": published.unstamped,
         "systems": list(published.systems),
         "ratios": {one.name: one.train_num / one.feat_num for one in published.datasets},
@@ -137,6 +138,7 @@ def _version(published: Published, one: DatasetFacts) -> DatasetVersion:
             "has_missing": one.has_missing,
             "missing_fraction": features.get("PercentageOfMissingValues"),
             "is_sparse": one.is_sparse,
+            "sparsity": None,
             "categorical_count": int(features.get("NumberOfCategoricalFeatures") or 0),
             "class_balance": facts.CLASS_BALANCE.get(one.name),
             "ratio": one.train_num / one.feat_num,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.files.base import ContentFile
+from django.db.models import Model
 
 from analysis.measures.bootstrap import subsample_factor
 from analysis.models import BasicEntry, OtherScore
@@ -135,7 +136,7 @@ class Rows:
 
     def __init__(self) -> None:
         self.stored: list[Any] = []
-        self._rows: dict[type, list[Any]] = {
+        self._rows: dict[type[Model], list[Any]] = {
             kind: [] for kind in (Submission, Run, BasicEntry, Score, OtherScore, Prediction, PredictionScore)
         }
 

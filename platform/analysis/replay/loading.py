@@ -1,6 +1,6 @@
 """Loading the replay into the database, round by round; what is there already stays as it is."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -10,7 +10,7 @@ from accounts.models import User
 from analysis.models import Replay
 from analysis.replay.contest import found_or_made, with_dataset
 from analysis.replay.entries import Rows, add_entry, entries_of
-from analysis.replay.predictions import add_files, scored_files
+from analysis.replay.predictions import Wanted, add_files, error_bars, scored_files
 from analysis.replay.source import Published
 from competitions.models import Competition, Phase, Task
 from leaderboards.board import refresh
@@ -29,12 +29,12 @@ class Loaded:
 
 
 def load(
-    published: Published, *, owner: User, tell: Tell = lambda sentence: None, models: Collection[str] | None = None
+    published: Published, *, owner: User, tell: Tell = lambda sentence: None, wanted: Wanted = lambda file: True
 ) -> Loaded:
     """Make the competition, or go on where an earlier call stopped.
 
-    `models` are the models whose published predictions are scored; None: all of them. Every round is loaded in a
-    transaction of its own, and the competition is published at the end.
+    `wanted` says which of the published predictions are scored. Every round is loaded in a transaction of its own,
+    and the competition is published at the end.
     """
     contest = found_or_made(owner, published)
     replay = Replay.objects.get(competition=contest)
@@ -45,7 +45,7 @@ def load(
         phase.round.competition = contest
         tell(f"{phase}: datasets and scores.")
         tasks = _tasks(phase, published)
-        _load_phase(phase, published, tasks, replay, done, models)
+        _load_phase(phase, published, tasks, replay, done, wanted)
         done.rounds.append(phase.round.number)
     if contest.state == Competition.State.DRAFT:
         contest.state, contest.published_at = Competition.State.PUBLISHED, timezone.now()
@@ -56,7 +56,9 @@ def load(
 def _tasks(phase: Phase, published: Published) -> dict[str, Task]:
     of_round = [dataset for dataset in published.datasets if dataset.round == phase.round.number]
     made = {dataset.name: with_dataset(phase, published, dataset, order) for order, dataset in enumerate(of_round)}
-    found = {task.pk: task for task in phase.tasks.select_related("dataset", "phase__round")}
+    # With the versions at hand: each of hundreds of runs asks its dataset for its current one.
+    stored = phase.tasks.select_related("dataset", "phase__round").prefetch_related("dataset__versions")
+    found = {task.pk: task for task in stored}
     return {name: found[task.pk] for name, task in made.items()}
 
 
@@ -66,9 +68,9 @@ def _load_phase(
     tasks: dict[str, Task],
     replay: Replay,
     done: Loaded,
-    models: Collection[str] | None,
+    wanted: Wanted,
 ) -> None:
-    rows, files = Rows(), scored_files(published, phase, tasks, models)
+    rows, files = Rows(), scored_files(published, phase, tasks, wanted)
     try:
         with transaction.atomic():
             for entry in entries_of(published, tasks):
@@ -77,6 +79,7 @@ def _load_phase(
             rows.write()
             refresh(phase)
             replay.facts["loaded"].append(phase.round.number)
+            replay.facts["error_bars"] |= error_bars(files, published)
             replay.save(update_fields=["facts"])
     except BaseException:
         for file in rows.stored:

@@ -63,8 +63,32 @@ def as_published(section: str, loaded: Loaded, result: Result) -> tuple[Block, .
     notes = [
         Note(f"Not reproduced ({claim.where}): {claim.text} {claim.remark}".strip(), "warning") for claim in missed
     ]
+    tables = [error_bars(loaded)] if section == "standings" else []
     agreed = f"{len(found) - len(missed)} of {len(found)} statements are reproduced."
-    return (Heading("As published", ABOUT), Table("as-published", "As published", COLUMNS, rows, agreed), *notes)
+    return (
+        Heading("As published", ABOUT),
+        Table("as-published", "As published", COLUMNS, rows, agreed),
+        *notes,
+        *tables,
+    )
+
+
+def error_bars(loaded: Loaded) -> Table:
+    """Published error bars beside the same from the predictions, of the datasets of the boards."""
+    known = {dataset.name for board in loaded.boards for dataset in board.datasets}
+    bars = {name: bar for name, bar in loaded.facts[REPLAY].get("error_bars", {}).items() if name in known}
+    rows = tuple((name, bar["published"], bar["spread"], bar["stderr"]) for name, bar in sorted(bars.items()))
+    columns = (
+        Column("dataset", "Dataset"),
+        Column("published", "Published", "number", 4),
+        Column("spread", "By their recipe, here", "number", 4),
+        Column("stderr", "Standard error", "number", 4),
+    )
+    sentence = (
+        "Of aad_freiburg, within its budget: the published error bars, the standard deviation over 100 subsamples "
+        "of a tenth of the test rows, and the standard error of the score by bootstrap."
+    )
+    return Table("published-error-bars", "Error bars as published", columns, rows, sentence)
 
 
 def answers(section: str, loaded: Loaded, result: Result) -> list[tuple[Claim, Found]]:
