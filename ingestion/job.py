@@ -221,6 +221,7 @@ class Job:
             load_models=self.claimed["load_models"],
             owner=self.owner,
             cpus=self.cpus,
+            told_seconds=self.claimed.get("told_seconds"),
         )
 
     def _report(self, result: RunResult, folder: Path) -> None:

@@ -23,6 +23,7 @@ from ninja.errors import HttpError
 from ninja.security import HttpBearer
 from pydantic import Field
 
+from analysis.run_on import told_seconds
 from api import programmed, transfer
 from datasets.models import DatasetVersion
 from submissions import dispatch, files, images, readiness_attempts, reports
@@ -233,6 +234,9 @@ def _inputs(run: Run, attempt: int, secret: str) -> dict[str, Any]:
     }
     if run.task.scoring_program_id is not None:
         return common | {"programs": programmed.inputs(run)}
+    told = told_seconds(run)
+    if told is not None:
+        common["told_seconds"] = told
     return common | {
         "dataset": {
             "url": transfer.download_link(version.public_zip),

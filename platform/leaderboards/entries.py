@@ -18,7 +18,7 @@ PARTS = (Phase.Part.VALID, Phase.Part.TEST)
 AT_ONCE = 300  # entrants loaded together: bounds memory and the number of parameters of a query
 # What is read of each, so that a thousand cost less.
 OF_SUBMISSION = (
-    "phase", "received_at", "state", "ended_at", "disqualified_at", "is_chosen", "entrant__name",
+    "phase", "received_at", "arrival", "state", "ended_at", "disqualified_at", "is_chosen", "entrant__name",
     "entrant__is_baseline", "entrant__held_a_role", "entrant__owes_answers",
 )  # fmt: skip
 OF_RUN = ("submission", "task", "order", "repeat", "state", "dataset_name", "wall_seconds")

@@ -1,6 +1,6 @@
 """Which queued runs go to the workers now, and which place the others have.
 
-Order: live runs before re-runs, rehearsals and basic methods; entrants in turn (round-robin, not first-come);
+Order: live runs before re-runs, rehearsals and what the platform sent; entrants in turn (round-robin, not first-come);
 within an entrant the first task of every submission before any submission's other tasks, so that code which
 fails says so early.
 
@@ -180,7 +180,7 @@ def queued() -> list[Queued]:
         pk, entrant, order, repeat, submission, is_rerun, queued_at, sentence, rung_at, *asked = row
         needs_class, kind, trusted, contest, paused_at, is_kit, budget, image, interface, *aside = asked
         quarantined_at, quarantine, rehearses, phase, arrival = aside
-        if rehearses is not None or arrival == Submission.Arrival.BASIC:
+        if rehearses is not None or arrival in Submission.OF_THE_PLATFORM:
             behind.add(entrant)
         needs = Needs(
             resource_class=needs_class,

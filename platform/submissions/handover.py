@@ -165,8 +165,8 @@ def _rows(phase: Phase, entrant_id: int | None) -> Iterable[Handover]:
 
 def entries_of(phase: Phase, entrant_id: int | None = None) -> dict[int, list[Entry]]:
     """The submissions of a phase by entrant, as far as a hand-over depends on them: one query."""
-    # Basic methods go nowhere by themselves: organizers choose the phases in which they run.
-    submissions = Submission.objects.filter(phase=phase).exclude(arrival=Submission.Arrival.BASIC)
+    # What the platform sent goes nowhere by itself: organizers choose the phases in which it runs.
+    submissions = Submission.objects.filter(phase=phase).exclude(arrival__in=Submission.OF_THE_PLATFORM)
     if entrant_id is not None:
         submissions = submissions.filter(entrant=entrant_id)
     unfinished = Run.objects.filter(submission=OuterRef("pk")).exclude(state__in=ENDED).exclude(HELD)
@@ -349,7 +349,7 @@ def progress(phase: Phase, now: dt.datetime) -> Progress:
     """How much is outstanding in a phase that takes over from its parent: three queries."""
     outstanding = Run.objects.filter(submission__phase=phase).exclude(state__in=ENDED).exclude(HELD)
     outstanding = outstanding.exclude(submission__state=Submission.State.CANCELLED)
-    outstanding = outstanding.exclude(submission__arrival=Submission.Arrival.BASIC)
+    outstanding = outstanding.exclude(submission__arrival__in=Submission.OF_THE_PLATFORM)
     awaited = 0
     if phase.takes_over and phase.parent is not None and due_handovers([phase], now):
         rows = set(phase.handovers.values_list("entrant", flat=True))

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max
+from django.db.models import Count, F, Max, Q
 
 from analysis.inputs.boards import BoardTable, Floats
 from analysis.inputs.combined import joinable
 from analysis.models import RunOn
 from submissions import curves
-from submissions.models import PredictionScore, Run, RunState, Score
+from submissions.models import PredictionScore, Reason, Run, RunState, Score
 
 EMPTY: Floats = np.zeros(0)
 
@@ -53,10 +53,14 @@ class Standing:
 
 
 def standing_runs(board: BoardTable) -> list[Standing]:
-    """The finished runs behind the scores of a board; of repeats the one whose score stands. A few queries."""
+    """The runs behind the cells of a board that finished, or that their time stopped; of repeats the one whose
+    score stands. A few queries.
+    """
     row_of = {int(pk): row for row, pk in enumerate(board.submissions)}
     column_of = {one.task_id: column for column, one in enumerate(board.datasets)}
-    found = Run.objects.filter(submission__in=list(row_of), task__in=list(column_of), state=RunState.FINISHED)
+    found = Run.objects.filter(submission__in=list(row_of), task__in=list(column_of)).filter(
+        Q(state=RunState.FINISHED) | Q(state=RunState.FAILED, reason=Reason.TIMED_OUT)
+    )
     columns = ("pk", "submission", "task", "repeat", "metric", "convention", "copied_from")
     rows = list(found.order_by("repeat", "pk").values_list(*columns))
     chosen = _of_repeats(board, rows, row_of, column_of)
@@ -99,7 +103,9 @@ def _roots(roots: dict[int, int]) -> dict[int, int]:
 
 def _run_ons(roots: Iterable[int]) -> list[tuple[int, int, float]]:
     """Of each root the longest run that went on and has ended with predictions: root, run, factor."""
-    found = RunOn.objects.filter(of__in=set(roots), run__state=RunState.FINISHED)
+    found = RunOn.objects.filter(
+        of__in=set(roots), run__state=RunState.FINISHED, run__dataset_version=F("of__dataset_version")
+    )
     return list({of: (of, run, factor) for of, run, factor in found.order_by("factor", "pk").values_list(
         "of", "run", "factor"
     )}.values())  # fmt: skip
@@ -142,15 +148,14 @@ def traces(board: BoardTable) -> list[Trace]:
     points = curves.points(wanted, board.part, digits=board.digits)
     found = []
     for one in shown:
-        own = points.get((one.root, one.metric, one.convention))
-        if own is None:
-            continue
-        if not own.seconds and own.only is not None and np.isfinite(board.scores[one.entry, one.dataset]):
-            own = curves.Points([own.only], [float(board.scores[one.entry, one.dataset])])
-        if not (own.seconds or own.waiting or own.unscored):
-            continue
         run, factor = factors.get(one.root, (0, 0.0))
         longer = points.get((run, one.metric, one.convention))
+        own = points.get((one.root, one.metric, one.convention))
+        if own is None and longer is None:
+            continue
+        own = own or curves.Points()
+        if not own.seconds and own.only is not None and np.isfinite(board.scores[one.entry, one.dataset]):
+            own = curves.Points([own.only], [float(board.scores[one.entry, one.dataset])])
         late, late_scores = _beyond(longer, board.datasets[one.dataset].time_budget)
         found.append(
             Trace(

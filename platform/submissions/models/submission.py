@@ -22,9 +22,13 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(uses_quota=True)
 
     def competing(self) -> "SubmissionQuerySet":
-        """Those that may be an entrant's entry: neither cancelled nor disqualified nor lost by our fault."""
-        return self.exclude(state__in=[Submission.State.CANCELLED, Submission.State.LOST]).filter(
-            disqualified_at=None
+        """Those that may be an entrant's entry: neither cancelled nor disqualified nor lost by our fault, and not
+        beyond the budget.
+        """
+        return (
+            self.exclude(state__in=[Submission.State.CANCELLED, Submission.State.LOST])
+            .exclude(arrival=Submission.Arrival.RUN_ON)
+            .filter(disqualified_at=None)
         )
 
 
@@ -48,6 +52,10 @@ class Submission(models.Model):
         MIGRATED = "migrated", "migrated from the parent phase"
         CARRIED = "carried", "carried over from the parent phase"
         BASIC = "basic", "a basic method, run by the platform"
+        RUN_ON = "run_on", "beyond its budget, for its learning curve alone"
+
+    # Sent by the platform itself: they wait behind live work and are handed on nowhere.
+    OF_THE_PLATFORM = (Arrival.BASIC, Arrival.RUN_ON)
 
     entrant = models.ForeignKey(Entrant, models.PROTECT, related_name="submissions")
     phase = models.ForeignKey(Phase, models.PROTECT, related_name="submissions")
@@ -129,7 +137,10 @@ class Submission(models.Model):
     @property
     def competes(self) -> bool:
         """Whether it may be its entrant's entry, as `competing` selects them."""
-        return self.disqualified_at is None and self.state not in (self.State.CANCELLED, self.State.LOST)
+        is_real = self.arrival != self.Arrival.RUN_ON
+        return (
+            is_real and self.disqualified_at is None and self.state not in (self.State.CANCELLED, self.State.LOST)
+        )
 
 
 class Handover(models.Model):
