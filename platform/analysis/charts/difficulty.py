@@ -14,7 +14,7 @@ IN_ORDER = alt.EncodingSortField(field="order", op="min", order="ascending")
 
 def quadrants(rows: Sequence[Row], *, x: str, y: str, lines: tuple[float, float], titles: tuple[str, str]) -> Any:
     """Datasets by two difficulties, cut by the medians in `lines`; rows have `dataset`, `round`, `x` and `y`."""
-    base = alt.Chart(alt.Data(values=list(rows)))
+    base = alt.Chart(_data(rows))
     points = base.mark_point(filled=True, size=70).encode(
         x=alt.X(f"{x}:Q", title=titles[0]),
         y=alt.Y(f"{y}:Q", title=titles[1]),
@@ -31,7 +31,7 @@ def quadrants(rows: Sequence[Row], *, x: str, y: str, lines: tuple[float, float]
     names = base.mark_text(align="left", dx=7, style="label").encode(
         x=f"{x}:Q", y=f"{y}:Q", text="dataset:N", detail="round:N"
     )
-    cut = alt.Data(values=[{"across": lines[0], "up": lines[1]}])
+    cut = _data([{"across": lines[0], "up": lines[1]}])
     vertical = alt.Chart(cut).mark_rule(style="reference").encode(x="across:Q")
     horizontal = alt.Chart(cut).mark_rule(style="reference").encode(y="up:Q")
     return spec(alt.layer(vertical, horizontal, points, names).properties(height=380, width="container"))
@@ -43,7 +43,7 @@ def strips(summary: Sequence[Row], points: Sequence[Row], *, middle: float) -> A
     Rows of `summary` have `dataset`, `phase`, `order`, `lower`, `median`, `upper`, `best`; those of `points`
     `dataset`, `phase`, `order`, `entrant`, `score`. `middle` is the median of all medians.
     """
-    base = alt.Chart(alt.Data(values=list(summary)))
+    base = alt.Chart(_data(summary))
     y = alt.Y("dataset:N", sort=IN_ORDER, title=None)
     phases = sorted({row["phase"] for row in summary})
     beside = {"yOffset": alt.YOffset("phase:N")} if len(phases) > 1 else {}
@@ -65,7 +65,7 @@ def strips(summary: Sequence[Row], points: Sequence[Row], *, middle: float) -> A
         x="median:Q", y=y, tooltip=tips, **beside
     )
     dots = (
-        alt.Chart(alt.Data(values=list(points)))
+        alt.Chart(_data(points))
         .mark_point(filled=True, size=16, opacity=0.6)
         .encode(
             x="score:Q",
@@ -81,7 +81,7 @@ def strips(summary: Sequence[Row], points: Sequence[Row], *, middle: float) -> A
             **beside,
         )
     )
-    overall = alt.Chart(alt.Data(values=[{"middle": middle}])).mark_rule(style="reference").encode(x="middle:Q")
+    overall = alt.Chart(_data([{"middle": middle}])).mark_rule(style="reference").encode(x="middle:Q")
     layers = [overall, bars, *([dots] if points else []), ticks]
     datasets = len({row["dataset"] for row in summary})
     height = max(120, datasets * (ROW_HEIGHT + 12 * (len(phases) - 1)))
@@ -90,8 +90,8 @@ def strips(summary: Sequence[Row], points: Sequence[Row], *, middle: float) -> A
 
 def medians(rows: Sequence[Row]) -> Any:
     """The median of every dataset before and after the participants could tune: rows have `automl` and `later`."""
-    base = alt.Chart(alt.Data(values=list(rows)))
-    ends = alt.Data(values=[{"a": low, "b": low} for low in _ends(rows, "automl", "later")])
+    base = alt.Chart(_data(rows))
+    ends = _data([{"a": low, "b": low} for low in _ends(rows, "automl", "later")])
     diagonal = alt.Chart(ends).mark_line(style="reference").encode(x="a:Q", y="b:Q")
     points = base.mark_point(filled=True, size=70).encode(
         x=alt.X("automl:Q", title="Median of AutoML"),
@@ -110,8 +110,8 @@ def medians(rows: Sequence[Row]) -> Any:
 
 def tuned_or_not(rows: Sequence[Row]) -> Any:
     """Tuned against default: rows have `default`, `tuned`, `method`, `dataset` and `outcome`."""
-    base = alt.Chart(alt.Data(values=list(rows)))
-    ends = alt.Data(values=[{"a": low, "b": low} for low in _ends(rows, "default", "tuned")])
+    base = alt.Chart(_data(rows))
+    ends = _data([{"a": low, "b": low} for low in _ends(rows, "default", "tuned")])
     diagonal = alt.Chart(ends).mark_line(style="reference").encode(x="a:Q", y="b:Q")
     points = base.mark_point(filled=True, size=64).encode(
         x=alt.X("default:Q", title="Score with defaults"),
@@ -131,7 +131,7 @@ def tuned_or_not(rows: Sequence[Row]) -> Any:
 
 def outcomes(rows: Sequence[Row]) -> Any:
     """How often tuning was better, equal, worse or without a score, by method: `method`, `outcome`, `count`."""
-    chart = alt.Chart(alt.Data(values=list(rows))).mark_bar()
+    chart = alt.Chart(_data(rows)).mark_bar()
     return spec(
         chart.encode(
             x=alt.X("count:Q", title="Datasets", stack="zero"),
@@ -145,6 +145,12 @@ def outcomes(rows: Sequence[Row]) -> Any:
             ],
         ).properties(height=max(120, 34 * len({row["method"] for row in rows})), width="container")
     )
+
+
+def _data(rows: Sequence[Row]) -> Any:
+    """Rows as a chart takes them."""
+    made: Any = alt.Data
+    return made(values=list(rows))
 
 
 def _ends(rows: Sequence[Row], *keys: str) -> tuple[float, float]:

@@ -153,7 +153,7 @@ def _of_methods(pairs: Pairs) -> list[tuple[str, Tuning]]:
 
 
 def _outcomes(pairs: Pairs) -> Figure:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"method": method, "outcome": outcome, "count": count, "order": OUTCOMES.index(outcome)}
         for method, found in _of_methods(pairs)
         for outcome, count in zip(OUTCOMES, (found.better, found.equal, found.worse, found.missing), strict=True)
