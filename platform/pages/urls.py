@@ -5,6 +5,7 @@ from django.urls import path
 from pages.views import (
     act,
     analysis,
+    analysis_benchmarks,
     announcements,
     bundles,
     column_boards,
@@ -42,6 +43,7 @@ from pages.views.studio import phase as phase_section
 from pages.views.studio import phases as phases_section
 from pages.views.studio import queue as queue_section
 from pages.views.studio import rehearsal as rehearsal_section
+from pages.views.studio import run_on as run_on_section
 from pages.views.studio import settings as settings_section
 from pages.views.studio import submissions as submissions_section
 from pages.views.studio import teams as teams_section
@@ -253,3 +255,24 @@ BASIC_METHODS = [
     path(ONE + "manage/basic-methods/remove/", basic_methods_section.remove, name="remove_basic_methods"),
 ]
 urlpatterns += BASIC_METHODS
+
+# Benchmarks in MementoML's format.
+ONE_BENCHMARK = "analysis/benchmarks/<int:benchmark_id>/"
+BENCHMARKS = [
+    path("analysis/benchmarks/", analysis_benchmarks.benchmarks, name="benchmarks"),
+    path(ONE_BENCHMARK, analysis_benchmarks.benchmark, name="benchmark"),
+    path(ONE_BENCHMARK + "export.zip", analysis_benchmarks.export, name="benchmark_export"),
+    path(ONE_BENCHMARK + "publish/", analysis_benchmarks.publish, name="benchmark_publish"),
+    path(ONE_BENCHMARK + "delete/", analysis_benchmarks.delete, name="benchmark_delete"),
+    path(ONE_BENCHMARK + "<slug:view>/", analysis_benchmarks.benchmark, name="benchmark_view"),
+    path(ONE_BENCHMARK + "<slug:view>/<slug:name>.<slug:suffix>", analysis_benchmarks.file, name="benchmark_file"),
+]
+urlpatterns += BENCHMARKS
+
+# Runs that go on beyond their budget.
+RUN_ON = [
+    path(ONE + "manage/run-on/", run_on_section.run_on, name="manage_run_on"),
+    path(ONE + "manage/run-on/run/", run_on_section.run, name="run_on"),
+    path(ONE + "manage/run-on/remove/", run_on_section.remove, name="remove_run_on"),
+]
+urlpatterns += RUN_ON

@@ -1,4 +1,4 @@
-"""Benchmarks of many configurations on many datasets, in MementoML's format: reading, keeping, analysing, giving back.
+"""Benchmarks of many configurations on many datasets, in MementoML's format: read, kept, analysed, given back.
 
 Source of the format: Kretowicz, Biecek, "MementoML: performance of selected machine learning algorithm
 configurations on OpenML100 datasets" (arXiv:2008.13162).

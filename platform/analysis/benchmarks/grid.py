@@ -1,4 +1,5 @@
-"""A benchmark as arrays: for each algorithm datasets x configurations x splits, read from its file when asked for."""
+"""A benchmark as arrays: for each algorithm datasets x configurations x splits, read from its file when asked "
+"for."""
 
 import json
 from collections.abc import Mapping

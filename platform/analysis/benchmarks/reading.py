@@ -1,6 +1,6 @@
 """Reading results in MementoML's format: CSV or Parquet files of records, and of each algorithm's configurations.
 
-Records: `dataset, model, param_index, row_index, acc, auc, time`; all but dataset, param_index and auc may be absent.
+Records: `dataset, model, param_index, row_index, acc, auc, time`; dataset, param_index and auc must be there.
 Configurations: `param_index` and a column for each hyper-parameter. Files are read in pieces: what is held at once
 are 22 bytes for each record, whatever the length of the text.
 """
@@ -243,7 +243,8 @@ def _arranged(records: Records, parameters: dict[str, pd.DataFrame], first_index
     half = int((columns["auc"] == 0.5).sum())
     if half:
         notes.append(
-            f"{half:,} records have an AUC of exactly 0.5: some packages report a fit that diverged like this. They "
+            f"{half:,} records have an AUC of exactly 0.5: some packages report a fit that diverged like this. "
+            "They "
             "are kept as published."
         )
     facts = {

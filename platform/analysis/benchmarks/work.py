@@ -71,7 +71,8 @@ def _read(benchmark: Benchmark, tell: Any) -> None:
 
 
 def tables_of(path: Path, folder: Path) -> list[Path]:
-    """The tables that a path stands for: itself, those of a folder, those of a zip, which is opened in `folder`."""
+    """The tables that a path stands for: itself, those of a folder, those of a zip, which is opened in "
+    "`folder`."""
     if path.is_dir():
         return [one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix.lower() in TABLES]
     if path.suffix.lower() != ".zip":

@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 class Tunability:
     """Of one algorithm on D datasets; P configurations. NaN where a dataset has no score at all.
 
-    `best` (D,) is the highest score of a dataset, `best_at` (D,) its configuration (-1 without one). `default` (D,)
-    is NaN where the defaults were not run. `single` is the configuration of the lowest mean regret `regret[single]`;
-    -1 where there is none. `spread` (D,) is the interquartile range of the scores. `missing` counts the scores that
-    were not there and stand as the worst of their dataset.
+    `best` (D,) is the highest score of a dataset, `best_at` (D,) its configuration (-1 without one). `default`
+    (D,) is NaN where the defaults were not run. `single` is the configuration of the lowest mean regret,
+    `regret[single]`; -1 where there is none. `spread` (D,) is the interquartile range of the scores. `missing`
+    counts the scores that were not there and stand as the worst of their dataset.
     """
 
     best: Floats

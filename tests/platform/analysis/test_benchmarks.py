@@ -5,11 +5,13 @@ import zipfile
 
 import numpy as np
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.refusals import Refused
 from analysis.benchmarks import actions, policy, work
 from analysis.benchmarks.grid import opened
 from analysis.benchmarks.reading import read
+from analysis.benchmarks.views import BY_KEY as VIEWS
 from analysis.models import Benchmark
 from operations.organizers import allow
 from tests.platform import factories as make
@@ -152,3 +154,66 @@ def test_a_benchmark_is_its_owners_until_it_is_public():
         actions.delete(benchmark, user=bob)
     actions.delete(benchmark, user=alice)
     assert not Benchmark.objects.exists()
+
+
+@pytest.fixture
+def benchmark(tmp_path):
+    """A small public benchmark of alice's with two algorithms on two datasets."""
+    paths = written(tmp_path, results=RESULTS, parameters_xgboost=XGBOOST)
+    return actions.import_files(owner=organizer("alice"), title="Small", paths=paths, is_public=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", list(VIEWS))
+def test_everybody_reads_every_page_of_a_public_benchmark(client, benchmark, key):
+    page = client.get(f"/analysis/benchmarks/{benchmark.pk}/{key}/")
+    assert page.status_code == 200
+    assert VIEWS[key].question in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_figure_comes_as_a_file(client, benchmark):
+    answer = client.get(f"/analysis/benchmarks/{benchmark.pk}/coverage/coverage.csv")
+    assert answer.content.decode().splitlines()[:2] == ["dataset,algorithm,done,failed,left", "31,kknn,1,0,1"]
+    assert client.get(f"/analysis/benchmarks/{benchmark.pk}/coverage/nothing.csv").status_code == 404
+    assert client.get(f"/analysis/benchmarks/{benchmark.pk}/nothing/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_the_export_reads_back_as_the_same_benchmark(client, benchmark, tmp_path):
+    answer = client.get(f"/analysis/benchmarks/{benchmark.pk}/export.zip")
+    (tmp_path / "all.zip").write_bytes(answer.getvalue())
+    again = read(work.tables_of(tmp_path / "all.zip", tmp_path))
+    with benchmark.content.open("rb") as content:
+        before = opened(content)
+        after = grid_of(again)
+        assert (after.datasets, after.splits, after.measures) == (before.datasets, before.splits, before.measures)
+        for one in before.algorithms:
+            for measure in before.measures:
+                same = after.values(after.named(one.name), measure)
+                np.testing.assert_allclose(same, before.values(one, measure), rtol=1e-6)
+    assert again.facts["failed"] == 1
+
+
+@pytest.mark.django_db
+def test_the_form_takes_files_and_the_page_tells_how_far_the_reading_is(client):
+    client.force_login(organizer("alice"))
+    file = SimpleUploadedFile("results.csv", RESULTS.encode())
+    page = client.post("/analysis/benchmarks/", {"title": "Small", "files": [file]}, follow=True)
+    assert "Waits for the site" in page.content.decode()
+    work.process(Benchmark.objects.get().pk)
+    assert "cells are there" in client.get(page.redirect_chain[-1][0]).content.decode()
+    refused = client.post(
+        "/analysis/benchmarks/", {"title": "Small", "files": [SimpleUploadedFile("a.txt", b"x")]}
+    )
+    assert refused.status_code == 400 and "neither CSV nor Parquet" in refused.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_private_benchmark_is_unknown_to_others(client, benchmark):
+    client.force_login(benchmark.owner)
+    client.post(f"/analysis/benchmarks/{benchmark.pk}/publish/", {"public": "0"})
+    client.force_login(make.user("bob"))
+    for address in ("", "coverage/", "coverage/coverage.csv", "export.zip"):
+        assert client.get(f"/analysis/benchmarks/{benchmark.pk}/{address}").status_code == 404
+    assert client.post(f"/analysis/benchmarks/{benchmark.pk}/delete/").status_code == 404

@@ -444,3 +444,23 @@ PAGES |= {
     MANAGE + "basic-methods/run/": for_editors(400),
     MANAGE + "basic-methods/remove/": for_editors(400),
 }
+
+# Benchmarks: sent empty, the form of those who may send says so; others' are unknown.
+BENCHMARKS = "analysis/benchmarks/"
+BENCHMARK = BENCHMARKS + "<int:benchmark_id>/"
+PAGES |= {
+    BENCHMARKS: verbs(ALL_405, GET=by(200), POST=by(403, (NOBODY, 302), (SENDERS, 400))),
+    BENCHMARK: public(404),
+    BENCHMARK + "export.zip": public(404),
+    BENCHMARK + "publish/": button(by(404)),
+    BENCHMARK + "delete/": button(by(404)),
+    BENCHMARK + "<slug:view>/": public(404),
+    BENCHMARK + "<slug:view>/<slug:name>.<slug:suffix>": public(404),
+}
+
+# Runs beyond the budget: sent empty, both forms say that no phase is chosen.
+PAGES |= {
+    MANAGE + "run-on/": page(by(403, (EDITORS, 200))),
+    MANAGE + "run-on/run/": for_editors(400),
+    MANAGE + "run-on/remove/": for_editors(400),
+}

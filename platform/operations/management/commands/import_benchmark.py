@@ -52,8 +52,9 @@ class Command(PodiumCommand):
         algorithms = ", ".join(
             f"{name} ({one['configurations']} configurations)" for name, one in result["algorithms"].items()
         )
+        size = f"{result['kept']:,} records of {result['datasets']} datasets and {result['splits']} splits"
         lines = [
-            f"{result['kept']:,} records of {result['datasets']} datasets and {result['splits']} splits: {algorithms}.",
+            f"{size}: {algorithms}.",
             *result["notes"],
             f"Its page is {result['place']}",
         ]

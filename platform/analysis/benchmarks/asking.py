@@ -1,0 +1,58 @@
+"""Pages of a benchmark's results, each kept for a while by the process that made it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from analysis.benchmarks.grid import Grid, opened
+from analysis.benchmarks.views import BY_KEY, View
+from analysis.models import Benchmark
+from analysis.results import Result
+from analysis.sections.base import Choice
+
+KEPT = 24  # results; the largest are a few megabytes
+
+
+@dataclass(frozen=True)
+class Field:
+    """A choice of the page's form with its value."""
+
+    choice: Choice
+    value: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an address asks for, and the result."""
+
+    view: View
+    fields: tuple[Field, ...]
+    result: Result
+
+
+def ask(benchmark: Benchmark, view: View, given: Mapping[str, str]) -> Asked:
+    """The result of a view for what the address gives; a value that is no option counts as not given."""
+    wanted = tuple(sorted((name, value) for name, value in given.items() if name in FIELDS))
+    return _asked(benchmark.content.name, view.key, wanted)
+
+
+FIELDS = ("algorithm", "parameter", "dataset", "rule")
+
+
+@lru_cache(maxsize=KEPT)
+def _asked(content: str, key: str, given: tuple[tuple[str, str], ...]) -> Asked:
+    """By the name of the benchmark's file, which never changes under its name."""
+    view = BY_KEY[key]
+    with Benchmark.content.field.storage.open(content, "rb") as file:  # type: ignore[attr-defined]
+        grid = opened(file)
+        fields = _fields(grid, view, dict(given))
+        return Asked(view, fields, view.build(grid, {field.choice.name: field.value for field in fields}))
+
+
+def _fields(grid: Grid, view: View, given: Mapping[str, str]) -> tuple[Field, ...]:
+    found = []
+    for choice in view.fields(grid, given):
+        options = [value for value, _ in choice.options]
+        wish = given.get(choice.name, "")
+        found.append(Field(choice, wish if wish in options else next(iter(options), "")))
+    return tuple(found)
