@@ -33,6 +33,7 @@ SECTIONS = (
     Section("organizers", "Organizers", "manage_organizers"),
     Section("rehearsal", "Rehearsal", "manage_rehearsal"),
     Section("basic_methods", "Basic methods", "manage_basic_methods", for_editors=True),
+    Section("run_on", "Beyond the budget", "manage_run_on", for_editors=True),
     Section("export", "Export", "manage_export", for_editors=True),
     Section("audit", "Audit log", "manage_audit"),
 )

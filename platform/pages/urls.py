@@ -241,6 +241,8 @@ urlpatterns += REHEARSAL
 # The analyses: of a competition, and of what is compared without one.
 ANALYSIS = [
     path(ONE + "analysis/", analysis.index, name="analysis"),
+    path(ONE + "analysis/report/", analysis.report, name="analysis_report"),
+    path(ONE + "analysis/report.html", analysis.report_file, name="analysis_report_file"),
     path(ONE + "analysis/<slug:section>/", analysis.section, name="analysis_section"),
     path(ONE + "analysis/<slug:section>/again/", analysis.again, name="analysis_again"),
     path(ONE + "analysis/<slug:section>/<slug:name>.<slug:suffix>", analysis.file, name="analysis_file"),

@@ -1,8 +1,8 @@
 """Which queued runs go to the workers now, and which place the others have.
 
-Order: live runs before re-runs, rehearsals and what the platform sent; entrants in turn (round-robin, not first-come);
-within an entrant the first task of every submission before any submission's other tasks, so that code which
-fails says so early.
+Order: live runs before re-runs, rehearsals and what the platform sent; entrants in turn (round-robin, not
+first-come); within an entrant the first task of every submission before any submission's other tasks, so that code
+which fails says so early.
 
 Entrants stand in a ring, one for each class of workers: whoever starts to wait joins at its end, and whoever has
 been given a worker goes to the end again. So between two turns of an entrant everybody else has one at most, the

@@ -163,3 +163,19 @@ def test_a_run_without_predictions_in_time_has_the_curve_of_what_came_later(phas
     assert longer.run.submission.entrant == RunOn.objects.exclude(of=slow).get().run.submission.entrant
     rows = {row[1]: row for row in result(phase).named("beyond").rows}
     assert rows["bob"][2:5] == (0.0, 1.0, None)
+
+
+def test_organizers_see_first_what_would_run_and_then_let_it_run(phase):
+    client, slug = Client(), phase.competition.slug
+    client.force_login(phase.competition.created_by)
+    address = f"/competitions/{slug}/manage/run-on/"
+    assert "How many times the budget" in client.get(address).content.decode()
+    sent = {"phase": phase.number, "factor": "2"}
+    assert "for 2 times the budget" in client.post(address + "run/", sent).content.decode()
+    assert not RunOn.objects.exists()
+    client.post(address + "run/", {**sent, "confirm": "yes"})
+    assert RunOn.objects.get().factor == 2
+    assert "2 times the budget:" in client.get(address).content.decode()
+    assert client.post(address + "run/", {**sent, "factor": "²"}).status_code == 400
+    client.post(address + "remove/", {**sent, "confirm": "yes"})
+    assert not RunOn.objects.exists()

@@ -432,6 +432,8 @@ ACCOUNTS: dict[str, Row] = {
 ANALYSIS = CONTEST + "analysis/"
 PAGES |= {
     ANALYSIS: public(),
+    ANALYSIS + "report/": verbs(ALL_405, GET=by(200), POST=by(302)),
+    ANALYSIS + "report.html": public(404),
     ANALYSIS + "<slug:section>/": public(),
     ANALYSIS + "<slug:section>/again/": button(by(404, (ORGANIZERS, 302))),
     ANALYSIS + "<slug:section>/<slug:name>.<slug:suffix>": public(404),
