@@ -1,16 +1,14 @@
 """Computing sections once for the same inputs, by the site's own worker, and keeping what came out."""
 
 import datetime as dt
-import json
 import logging
 import time
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.beats import prolonged
@@ -18,8 +16,10 @@ from analysis import bell
 from analysis.charts import pictures
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Loaded
+from analysis.kept import fingerprint_of, of_inputs, packed, unpacked
 from analysis.models import Computed
-from analysis.results import VERSION, Result
+from analysis.report import REPORT
+from analysis.results import Result
 from analysis.sections import BY_KEY
 from analysis.sections.base import Section, Tell, nothing, quiet
 from competitions import clock
@@ -59,7 +59,7 @@ def known(competition: Competition, section: Section, audience: Audience) -> Out
     loaded = section.load(competition, audience, clock.now(competition))
     if nothing(loaded):
         return Outcome(section, loaded)
-    row = _of_inputs(competition, section, loaded).first()
+    row = of_inputs(competition.pk, section, fingerprint_of(section, loaded)).first()
     if row is None:
         return Outcome(section, loaded, None, Computed(section=section.key))
     return _outcome(section, loaded, row)
@@ -80,14 +80,10 @@ def _outcome(section: Section, loaded: Loaded, row: Computed) -> Outcome:
     return Outcome(section, loaded, None, row)
 
 
-def _of_inputs(competition: Competition, section: Section, loaded: Loaded) -> QuerySet[Computed]:
-    fingerprint = loaded.fingerprint(section.key, section.version, VERSION)
-    return Computed.objects.filter(competition=competition, section=section.key, fingerprint=fingerprint)
-
-
 def _row(competition: Competition, section: Section, audience: Audience, loaded: Loaded) -> Computed:
-    of_inputs = _of_inputs(competition, section, loaded)
-    found = of_inputs.first()
+    fingerprint = fingerprint_of(section, loaded)
+    same = of_inputs(competition.pk, section, fingerprint)
+    found = same.first()
     if found is not None:
         return found
     try:
@@ -95,14 +91,14 @@ def _row(competition: Competition, section: Section, audience: Audience, loaded:
             row = Computed.objects.create(
                 competition=competition,
                 section=section.key,
-                fingerprint=loaded.fingerprint(section.key, section.version, VERSION),
+                fingerprint=fingerprint,
                 audience=audience.to_json(),
                 deadline=timezone.now() + bell.REPEAT,
                 sentence="Waits for the site's worker.",
             )
             transaction.on_commit(lambda: bell.ring(bell.COMPUTE, row.pk), robust=True)
     except IntegrityError:  # two looked at once
-        return of_inputs.get()
+        return same.get()
     return row
 
 
@@ -153,12 +149,12 @@ def process(computed_id: int) -> None:
 
 
 def _compute(row: Computed, tell: Tell, end: Any) -> None:
-    section, audience = BY_KEY.get(row.section), Audience.from_json(row.audience)
+    section, audience = {**BY_KEY, REPORT.key: REPORT}.get(row.section), Audience.from_json(row.audience)
     if section is None:
         end(State.FAILED, "There is no such analysis any more.")
         return
     loaded = section.load(row.competition, audience, clock.now(row.competition))
-    if loaded.fingerprint(section.key, section.version, VERSION) != row.fingerprint:
+    if fingerprint_of(section, loaded) != row.fingerprint:
         # Something changed since it was asked for: who looks now asks for what is there now.
         row.delete()
         return
@@ -167,9 +163,10 @@ def _compute(row: Computed, tell: Tell, end: Any) -> None:
     end(State.READY, "", content=packed(result), share=1.0, seconds=time.monotonic() - began)
 
 
-def again(computed: Computed) -> None:
-    """Forget a failure, so that the next look asks for it anew."""
-    Computed.objects.filter(pk=computed.pk, state=State.FAILED).delete()
+def again(computed: Computed | None) -> None:
+    """Forget it if it is a failure, so that the next look asks for it anew."""
+    if computed is not None and computed.pk is not None:
+        Computed.objects.filter(pk=computed.pk, state=State.FAILED).delete()
 
 
 def reconcile() -> None:
@@ -192,13 +189,3 @@ def sweep() -> None:
     Computed.objects.filter(used_at__lt=now - dt.timedelta(days=KEPT_FOR_DAYS)).delete()
     Computed.objects.filter(state=State.FAILED, asked_at__lt=now - dt.timedelta(hours=1)).delete()
     pictures.sweep()
-
-
-def packed(result: Result) -> bytes:
-    """A result as it is kept."""
-    return zlib.compress(json.dumps(result.to_json(), allow_nan=False).encode(), 6)
-
-
-def unpacked(content: bytes | memoryview) -> Result:
-    """What `packed` made."""
-    return Result.from_json(json.loads(zlib.decompress(bytes(content))))

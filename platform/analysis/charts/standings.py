@@ -188,18 +188,19 @@ def win_chances(table: pd.DataFrame) -> dict[str, Any]:
     return spec(chart.properties(height=alt.Step(ROW)))
 
 
-def by_dataset(table: pd.DataFrame) -> dict[str, Any]:
-    """Ranks of entrants on datasets; `table` has entrant, place, dataset, column, rank, score, tied (a text).
+def by_dataset(table: pd.DataFrame, tied: str) -> dict[str, Any]:
+    """Ranks of entrants on datasets; `table` has entrant, place, dataset, column, rank, score, remark.
 
-    A sign marks who is not told apart from the best of the dataset.
+    A point marks who is not told apart from the best of the dataset: `tied` is that remark.
     """
     base = alt.Chart(table).encode(
         y=_by_place(),
         x=alt.X("dataset:N", sort=alt.EncodingSortField("column", op="min"), title=None),
-        tooltip=["entrant:N", "dataset:N", "rank:Q", alt.Tooltip("score:Q", format=".4f"), "tied:N"],
+        tooltip=["entrant:N", "dataset:N", "rank:Q", alt.Tooltip("score:Q", format=".4f"), "remark:N"],
     )
     cells = base.mark_rect().encode(color=alt.Color("rank:Q", title="rank"))
-    signs = base.transform_filter("datum.mark != ''").mark_point(filled=True, shape="circle", size=26, style="ink")
+    points = base.transform_filter(alt.FieldEqualPredicate(field="remark", equal=tied))
+    signs = points.mark_point(filled=True, shape="circle", size=26, style="ink")
     return spec((cells + signs).properties(height=alt.Step(ROW)))
 
 

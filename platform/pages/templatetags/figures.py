@@ -7,7 +7,6 @@ files; without it there are no links to files.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -16,50 +15,17 @@ from django.urls import reverse
 from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.cells import rows_shown
 from analysis.charts import bundle
 from analysis.charts.look import CONFIG
-from analysis.results import VERSION, Block, Cell, Column, Figure, Heading, Note, Table
+from analysis.results import VERSION, Block, Figure, Heading, Note, Table
 
 register = template.Library()
 
 SHOWN_OF_FIGURES = 50  # rows; files have all
 SHOWN_OF_TABLES = 1000
 SUFFIXES = ("svg", "png", "csv", "json")
-NONE = "–"
 _ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A cell as a page shows it."""
-
-    text: str
-    is_text: bool
-
-
-def shown(cell: Cell, column: Column) -> Shown:
-    """A value in the words of its column."""
-    if column.kind == "text":
-        return Shown(NONE if cell is None else _words(cell), True)
-    if cell is None:
-        return Shown(NONE, False)
-    if isinstance(cell, str):
-        return Shown(cell, False)
-    if column.kind == "percent":
-        return Shown(f"{100 * cell:.{max(column.digits - 2, 0)}f} %", False)
-    if column.kind == "integer":
-        return Shown(f"{round(cell):,}".replace(",", " "), False)
-    return Shown(_number(float(cell), column.digits), False)
-
-
-def _words(cell: Cell) -> str:
-    return {True: "yes", False: "no"}[cell] if isinstance(cell, bool) else str(cell)
-
-
-def _number(value: float, digits: int) -> str:
-    if value and abs(value) < 10**-digits:
-        return f"{value:.1e}"
-    return f"{value:.{digits}f}"
 
 
 @register.simple_tag
@@ -93,9 +59,7 @@ def blocks_of(blocks: Iterable[Block], files: str = "", query: str = "") -> Safe
 
 
 def _context(block: Figure | Table, most: int, files: str, query: str) -> dict[str, Any]:
-    rows = [
-        [shown(cell, column) for cell, column in zip(row, block.columns, strict=True)] for row in block.rows[:most]
-    ]
+    rows = rows_shown(block.columns, block.rows[:most])
     return {
         "block": block,
         "rows": rows,

@@ -9,10 +9,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis import work
 from analysis.inputs.audience import Audience, Scope, scopes, usual_scope
+from analysis.report import HTML, REPORT
 from analysis.sections import BY_KEY, SECTIONS
 from analysis.sections.base import Section
 from pages import frame
@@ -21,6 +22,8 @@ from pages.tools import asked_tools
 from pages.views.submissions import is_part
 
 AS_PUBLIC = "public"
+# The page styles itself and has its pictures inside; nothing in it runs, and it is of no origin.
+OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups"
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,40 @@ def section(request: HttpRequest, slug: str, section: str) -> HttpResponse:
 
 
 @never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, slug: str) -> HttpResponse:
+    """The report's page: GET shows how far it is, if it was asked for; POST asks for it."""
+    shown = frame.load(request, slug)
+    as_public = shown.sees_hidden and request.GET.get("as") == AS_PUBLIC
+    audience = Audience(shown.sees_hidden and not as_public)
+    outcome = work.known(shown.competition, REPORT, audience)
+    query = _query(None, as_public=as_public)
+    if request.method == "POST":
+        work.again(outcome.row)
+        work.wanted(shown.competition, REPORT, audience)
+        return redirect(reverse("analysis_report", args=[slug]) + query)
+    template = "analysis/report_part.html" if is_part(request) else "analysis/report_page.html"
+    more = {"section": REPORT, "outcome": outcome, "as_public": as_public, "query": query, "sections": SECTIONS}
+    return render(request, template, shown.context("analysis", **more))
+
+
+@never_cache
+@require_safe
+def report_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """The report as a file that needs nothing else."""
+    shown = frame.load(request, slug)
+    audience = Audience(shown.sees_hidden and request.GET.get("as") != AS_PUBLIC)
+    result = work.known(shown.competition, REPORT, audience).result
+    if result is None:
+        raise Http404("There is no report of what is seen now yet.")
+    response = HttpResponse(result.extras[HTML], content_type="text/html; charset=utf-8")
+    kind = "attachment" if request.GET.get("download") else "inline"
+    response["Content-Disposition"] = f'{kind}; filename="{slug}-report.html"'
+    response["Content-Security-Policy"] = OF_REPORTS
+    return response
+
+
+@never_cache
 @login_required
 @require_POST
 def again(request: HttpRequest, slug: str, section: str) -> HttpResponseBase:
@@ -111,9 +148,7 @@ def again(request: HttpRequest, slug: str, section: str) -> HttpResponseBase:
     if not shown.is_organizer:
         raise Http404("There is no such address.")
     wish = asked(request, shown, section)
-    row = work.known(shown.competition, wish.section, wish.audience).row
-    if row is not None and row.pk is not None:
-        work.again(row)
+    work.again(work.known(shown.competition, wish.section, wish.audience).row)
     return redirect(reverse("analysis_section", args=[slug, section]) + wish.query)
 
 

@@ -1,0 +1,31 @@
+"""Results as they are kept, found by the hash of their inputs."""
+
+import json
+import zlib
+
+from django.db.models import QuerySet
+
+from analysis.inputs.boards import Loaded
+from analysis.models import Computed
+from analysis.results import VERSION, Result
+from analysis.sections.base import Section
+
+
+def fingerprint_of(section: Section, loaded: Loaded) -> str:
+    """SHA-256 of all that decides the result: inputs and definitions."""
+    return loaded.fingerprint(section.key, section.version, VERSION)
+
+
+def of_inputs(competition_id: int, section: Section, fingerprint: str) -> QuerySet[Computed]:
+    """The row that holds the result, or will; there is at most one."""
+    return Computed.objects.filter(competition=competition_id, section=section.key, fingerprint=fingerprint)
+
+
+def packed(result: Result) -> bytes:
+    """A result as it is kept."""
+    return zlib.compress(json.dumps(result.to_json(), allow_nan=False).encode(), 6)
+
+
+def unpacked(content: bytes | memoryview) -> Result:
+    """What `packed` made."""
+    return Result.from_json(json.loads(zlib.decompress(bytes(content))))
