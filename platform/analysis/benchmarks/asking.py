@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from analysis.benchmarks.grid import Grid, opened
-from analysis.benchmarks.views import BY_KEY, View
+from analysis.benchmarks.views import BY_KEY
+from analysis.benchmarks.views.base import View
 from analysis.models import Benchmark
 from analysis.results import Result
 from analysis.sections.base import Choice
 
+FIELDS = ("algorithm", "parameter", "dataset", "rule")
 KEPT = 24  # results; the largest are a few megabytes
 
 
@@ -36,14 +38,11 @@ def ask(benchmark: Benchmark, view: View, given: Mapping[str, str]) -> Asked:
     return _asked(benchmark.content.name, view.key, wanted)
 
 
-FIELDS = ("algorithm", "parameter", "dataset", "rule")
-
-
 @lru_cache(maxsize=KEPT)
 def _asked(content: str, key: str, given: tuple[tuple[str, str], ...]) -> Asked:
     """By the name of the benchmark's file, which never changes under its name."""
     view = BY_KEY[key]
-    with Benchmark.content.field.storage.open(content, "rb") as file:  # type: ignore[attr-defined]
+    with Benchmark.content.field.storage.open(content, "rb") as file:
         grid = opened(file)
         fields = _fields(grid, view, dict(given))
         return Asked(view, fields, view.build(grid, {field.choice.name: field.value for field in fields}))

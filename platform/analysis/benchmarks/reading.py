@@ -54,7 +54,8 @@ class Names:
         numbers = [self.found.setdefault(str(name), len(self.found)) for name in uniques]
         if len(self.found) > MOST_NAMES:
             raise Refused(f"There are more than {MOST_NAMES} different {self.what}s.", mend="Check the columns.")
-        return np.array(numbers, dtype=np.int32)[codes]
+        found: NDArray[np.int32] = np.array(numbers, dtype=np.int32)[codes]
+        return found
 
 
 @dataclass
@@ -326,7 +327,9 @@ def _mean(values: NDArray[np.float32]) -> NDArray[np.float64]:
     """Over the splits that succeeded; NaN where none did."""
     count = np.isfinite(values).sum(axis=2)
     total = np.nansum(values, axis=2, dtype=np.float64)
-    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    means: NDArray[np.float64] = np.full(total.shape, np.nan)
+    np.divide(total, count, out=means, where=count > 0)
+    return means
 
 
 def _keep_parameters(arrays: dict[str, NDArray[Any]], place: int, table: pd.DataFrame | None) -> list[str]:

@@ -83,7 +83,8 @@ class Rating:
         """Standard error of every player's difference to the reference, (n,)."""
         spread = np.diag(self.covariance)
         gaps = spread + spread[reference] - 2 * self.covariance[reference]
-        return np.sqrt(np.maximum(gaps, 0.0))
+        found: Floats = np.sqrt(np.maximum(gaps, 0.0))
+        return found
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,9 @@ def build(grid: Grid, wish: Wish) -> Result:
         n=f"{many(len(table), 'configuration')}, means over {many(len(grid.splits), 'split')}"
         + (f", {DRAWN:,} of them drawn" if len(drawn) < len(table) else ""),
         seed=SEED if len(drawn) < len(table) else None,
-        method="Pareto front: no other configuration is as fast and better. Over all datasets, means of the AUC "
-        "and geometric means of the times of configurations that were run on each of them. Times are those published, "
-        "of the machines that were used.",
+        method="Pareto front: no other configuration is as fast and better. Over all datasets, means of the "
+        "AUC and geometric means of the times of configurations that were run on each of them. Times are those "
+        "published, of the machines that were used.",
     )
     return Result(sentence, (figure,), references=(MEMENTO,))
 
