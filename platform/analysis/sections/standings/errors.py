@@ -68,12 +68,11 @@ def _ranks(view: View, tied: Bools) -> Figure:
                 task,
                 int(view.ranks[row, task]),
                 _number(view.scores[row, task] * view.board.sign),
-                TIED if tied[row, task] else "told apart" if not np.isnan(view.scores[row, task]) else "missing",
-                "tied" if tied[row, task] else "",
+                TIED if tied[row, task] else "missing" if np.isnan(view.scores[row, task]) else "",
             )
             for row, task in shown
         ],
-        columns=["entrant", "place", "dataset", "column", "rank", "score", "tied", "mark"],
+        columns=["entrant", "place", "dataset", "column", "rank", "score", "remark"],
     )
     columns = (
         Column("entrant", "Entrant"),
@@ -94,7 +93,7 @@ def _ranks(view: View, tied: Bools) -> Figure:
         key="ranks",
         title="Ranks by dataset",
         sentence=sentence,
-        spec=charts.by_dataset(frame),
+        spec=charts.by_dataset(frame, TIED),
         columns=columns,
         rows=rows,
         n=view.sample + cut(view),

@@ -9,7 +9,6 @@ from analysis.charts import standings as charts
 from analysis.measures.bootstrap import interval, wins
 from analysis.measures.ranks import (
     Floats,
-    agreement_weights,
     mean_rank,
     mean_reciprocal_rank,
     order,
@@ -19,6 +18,7 @@ from analysis.results import Block, Column, Figure, Note, Table, rows_of
 from analysis.sections.standings.view import SEED, View, counted, listed
 
 FOLLOWED = 6  # entrants in the picture of rules
+RULE_KEYS = ("dense", "minimum", "fractional", "weighted", "reciprocal", "score")
 RANKS = (
     "⟨R⟩ is the mean over the datasets of the dense rank: scores within 1e-12 share a rank and leave no gap, a "
     "missing score is the last rank + 1 (chapter, section 10.3). ⟨S⟩ is the mean score, a missing one counts 0."
@@ -68,7 +68,7 @@ def _table(view: View) -> Table:
         view.mean_scores,
         mean_rank(ranks(view.scores, "min")),
         mean_rank(ranks(view.scores, "average")),
-        _weighted(view),
+        view.weighted,
         mean_reciprocal_rank(view.ranks),
         np.isnan(view.scores).sum(axis=1),
     ]
@@ -100,10 +100,6 @@ def _of_draws(view: View) -> tuple[list[Column], list[Sequence[float]]]:
     ]
     values = [low, high, score_low, score_high, view.groups, wins(rank_draws), wins(view.dataset_draws)]
     return columns, [list(value) for value in values]
-
-
-def _weighted(view: View) -> Floats:
-    return mean_rank(view.ranks, agreement_weights(view.scores, view.board.stderr))
 
 
 def _figure(view: View) -> Figure:
@@ -180,7 +176,7 @@ def _rules(view: View) -> dict[str, Floats]:
         "⟨R⟩ dense": view.means,
         "⟨R⟩ minimum": mean_rank(ranks(view.scores, "min")),
         "⟨R⟩ fractional": mean_rank(ranks(view.scores, "average")),
-        "⟨R⟩ weighted": _weighted(view),
+        "⟨R⟩ weighted": view.weighted,
         "1/rank": -mean_reciprocal_rank(view.ranks),
     }
     return {**found, "⟨S⟩": -view.board.sign * view.mean_scores}
@@ -195,22 +191,25 @@ def _rules_figure(view: View) -> Figure:
         places[rule] = place
     followed = sorted(range(view.count), key=lambda row: (min(own[row] for own in places.values()), row))
     chosen = set(followed[:FOLLOWED])
-    rows = [
-        (view.names[row], rule, number, int(own[row]), row)
-        for row in range(view.count)
-        for number, (rule, own) in enumerate(places.items())
-    ]
     frame = pd.DataFrame(
-        [row for row in rows if row[4] in chosen], columns=["entrant", "rule", "order", "place", "start"]
+        [
+            (view.names[row], rule, number, int(own[row]), row)
+            for row in sorted(chosen)
+            for number, (rule, own) in enumerate(places.items())
+        ],
+        columns=["entrant", "rule", "order", "place", "start"],
     )
-    columns = (Column("entrant", "Entrant"), Column("rule", "Rule"), Column("place", "Place", "integer"))
+    columns = (
+        Column("entrant", "Entrant"),
+        *(Column(key, rule, "integer") for key, rule in zip(RULE_KEYS, places, strict=True)),
+    )
     return Figure(
         key="rules",
         title="Places by six rules",
         sentence=_rules_sentence(view, {rule: int(np.argmin(own)) for rule, own in places.items()}),
         spec=charts.rules(frame),
         columns=columns,
-        rows=tuple((row[0], row[1], row[3]) for row in rows),
+        rows=rows_of(view.names, *places.values()),
         n=view.sample
         + (f"; the picture has {len(chosen)} who come first soonest" if len(chosen) < view.count else ""),
         method=RANKS

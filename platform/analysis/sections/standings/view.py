@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.inputs.combined import combined, combined_replicates
 from analysis.inputs.tables import BoardTable
 from analysis.measures import bootstrap
-from analysis.measures.ranks import Floats, mean_rank, mean_score, order, ranks
+from analysis.measures.ranks import Floats, agreement_weights, mean_rank, mean_score, order, ranks
 
 SEED = 1
 SHOWN = 40  # entrants in pictures; tables have all
@@ -72,6 +72,11 @@ class View:
     def means(self) -> Floats:
         """⟨R⟩, (n,)."""
         return mean_rank(self.ranks)
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """The mean of the ranks, each dataset weighted by how much it tells entrants apart; (n,)."""
+        return mean_rank(self.ranks, agreement_weights(self.scores, self.board.stderr))
 
     @cached_property
     def mean_scores(self) -> Floats:
