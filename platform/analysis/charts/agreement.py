@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from analysis.charts.base import HEIGHT, spec
+from analysis.charts.base import HEIGHT, chart, spec
 
 
 def scatter(rows: Sequence[dict[str, Any]], first: str, second: str, *, mark: str = "Kind") -> dict[str, Any]:
@@ -16,13 +16,11 @@ def scatter(rows: Sequence[dict[str, Any]], first: str, second: str, *, mark: st
     values = [row[key] for row in rows for key in ("first", "second")]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     diagonal = (
-        alt.Chart(alt.Data(values=[{"a": low, "b": low}, {"a": high, "b": high}]))
-        .mark_line(style="reference")
-        .encode(x="a:Q", y="b:Q")
+        chart([{"a": low, "b": low}, {"a": high, "b": high}]).mark_line(style="reference").encode(x="a:Q", y="b:Q")
     )
     wide = alt.Scale(zero=False, nice=True)
     points = (
-        alt.Chart(alt.Data(values=list(rows)))
+        chart(rows)
         .mark_point(filled=True, size=45, opacity=0.75)
         .encode(
             x=alt.X("first:Q", title=first, scale=wide),
@@ -49,7 +47,7 @@ def two_panels(rows: Sequence[dict[str, Any]], panels: tuple[str, str]) -> dict[
 
 def _panel(rows: Sequence[dict[str, Any]], key: str, title: str) -> Any:
     return (
-        alt.Chart(alt.Data(values=list(rows)))
+        chart(rows)
         .mark_point(filled=True, size=40, opacity=0.7)
         .encode(
             x=alt.X("dataset:N", title=None, sort=None, axis=alt.Axis(labelAngle=-45)),

@@ -1,5 +1,6 @@
 """From Altair charts to the specifications that results keep."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -19,3 +20,8 @@ def spec(chart: Any) -> dict[str, Any]:
     found: dict[str, Any] = chart.to_dict(validate=False)
     found.pop("config", None)
     return found
+
+
+def chart(rows: Iterable[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of rows that go into its specification."""
+    return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]

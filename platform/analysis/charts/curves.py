@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from analysis.charts.base import HEIGHT, spec
+from analysis.charts.base import HEIGHT, chart, spec
 
 LEAST_SECONDS = 0.5  # what a logarithmic axis begins with at the latest
 BUDGET = "end of the budget"
@@ -31,15 +31,20 @@ def curve_rows(curves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def time_scale(is_log: bool) -> alt.Scale:
+    """The scale of a time axis."""
+    return alt.Scale(type="log", nice=False) if is_log else alt.Scale(type="linear", nice=False)
+
+
 def curves_chart(curves: Sequence[dict[str, Any]], budget: float, *, is_log: bool) -> dict[str, Any]:
     """Scores over seconds as steps, with a line at the end of the budget; on a logarithmic or a linear axis."""
     rows = curve_rows(curves)
     if is_log:
         for row in rows:
             row["seconds"] = max(row["seconds"], LEAST_SECONDS)
-    scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(type="linear", nice=False)
+    scale = time_scale(is_log)
     lines = (
-        alt.Chart(alt.Data(values=rows))
+        chart(rows)
         .mark_line(interpolate="step-after", point=alt.OverlayMarkDef(size=18))
         .encode(
             x=alt.X("seconds:Q", title="seconds since the start", scale=scale),
@@ -58,7 +63,7 @@ def curves_chart(curves: Sequence[dict[str, Any]], budget: float, *, is_log: boo
 
 def _budget_line(at: float) -> Any:
     return (
-        alt.Chart(alt.Data(values=[{"at": at, "what": BUDGET}]))
+        chart([{"at": at, "what": BUDGET}])
         .mark_rule(style="reference", tooltip=True)
         .encode(x=alt.X("at:Q"), tooltip=[alt.Tooltip("what:N", title="Line"), alt.Tooltip("at:Q", title="At")])
     )
@@ -66,12 +71,11 @@ def _budget_line(at: float) -> Any:
 
 def mean_chart(rows: Sequence[dict[str, Any]], *, is_log: bool) -> dict[str, Any]:
     """Mean scores over the share of the budget that was used; rows of `entrant`, `share`, `score`."""
-    kind = "log" if is_log else "linear"
     lines = (
-        alt.Chart(alt.Data(values=list(rows)))
+        chart(rows)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("share:Q", title="time as a share of the budget", scale=alt.Scale(type=kind, nice=False)),
+            x=alt.X("share:Q", title="time as a share of the budget", scale=time_scale(is_log)),
             y=alt.Y("score:Q", title="mean score of the datasets", scale=alt.Scale(zero=False)),
             color=alt.Color("entrant:N", title="Entrant", sort=None),
             tooltip=[
@@ -87,11 +91,9 @@ def mean_chart(rows: Sequence[dict[str, Any]], *, is_log: bool) -> dict[str, Any
 def ranks_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Mean rank by area against mean rank by final score; rows of `entrant`, `final`, `any_time`."""
     most = max((max(row["final"], row["any_time"]) for row in rows), default=1.0)
-    diagonal = alt.Chart(alt.Data(values=[{"a": 1.0, "b": 1.0}, {"a": most, "b": most}])).mark_line(
-        style="reference"
-    )
+    diagonal = chart([{"a": 1.0, "b": 1.0}, {"a": most, "b": most}]).mark_line(style="reference")
     points = (
-        alt.Chart(alt.Data(values=list(rows)))
+        chart(rows)
         .mark_point(filled=True, size=50, opacity=0.7)
         .encode(
             x=alt.X("final:Q", title="mean rank by the score at the end of the budget"),
@@ -108,7 +110,7 @@ def ranks_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def gains_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What was gained after the budget: rows of `dataset`, `entrant`, `at_budget`, `at_end`."""
-    shown = alt.Chart(alt.Data(values=list(rows)))
+    shown = chart(rows)
     y = alt.Y("label:N", title=None, sort=None)
     line = shown.mark_rule().encode(x=alt.X("at_budget:Q", title="score"), x2="at_end:Q", y=y)
     ends = (

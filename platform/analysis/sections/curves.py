@@ -262,7 +262,8 @@ def _area_table(
 
 def _by_dataset(made: Drawn) -> list[Block]:
     """Which datasets have curves, and the first of them as pictures."""
-    rows, pictures = [], []
+    rows: list[tuple[Any, ...]] = []
+    pictures: list[Figure] = []
     for column in made.columns:
         area, final = made.areas[MAIN][:, column], made.final[:, column]
         area, final = (np.where(made.compared, values, np.nan) for values in (area, final))

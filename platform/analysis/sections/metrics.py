@@ -74,7 +74,10 @@ def _together(loaded: Loaded, board: BoardTable) -> CommonScores:
     kept = joinable(loaded.boards)
     row_of = {entry.key: row for row, entry in enumerate(board.entries)}
     scores = np.full_like(board.scores, np.nan)
-    at, metrics, waiting, failed = 0, [], [], []
+    at = 0
+    metrics: list[str] = []
+    waiting: list[int] = []
+    failed: list[int] = []
     for one, common in zip(loaded.boards, own, strict=True):
         if one not in kept:
             continue
@@ -223,7 +226,9 @@ def _answer(result: Result, asked: Mapping[str, str]) -> tuple[Block, ...]:
     rows = tuple(row for row in table.rows if row[0] == wish) if isinstance(table, Table) else ()
     if not isinstance(table, Table) or not rows:
         return ()
-    points = [{"entrant": row[1], "first": row[2], "second": row[3], "kind": OTHERS} for row in rows]
+    points: list[dict[str, Any]] = [
+        {"entrant": row[1], "first": row[2], "second": row[3], "kind": OTHERS} for row in rows
+    ]
     best = max(points, key=lambda point: point["first"])
     best["kind"] = WINNER
     found = mismatch([point["first"] for point in points], [point["second"] for point in points])

@@ -250,7 +250,7 @@ def _labels(pairs: Sequence[Pair]) -> dict[int | None, str]:
     """The rounds' phases in which each entrant is in both."""
     found: dict[int | None, str] = {}
     for pair in pairs:
-        for entry, both in zip(pair.entries, pair.both.any(axis=1), strict=True):
+        for entry, both in zip(pair.entries, np.atleast_1d(pair.both.any(axis=1)), strict=True):
             if both:
                 found[entry.key] = "several" if entry.key in found else pair.label
     return found
