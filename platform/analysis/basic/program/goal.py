@@ -74,7 +74,7 @@ class Goal:
 
 def _of_numbers(y: Any, values: Any, *, is_absolute: bool) -> float:
     y = np.asarray(y, dtype=float).reshape(len(values), -1)
-    errors, spread = y - values, y - np.median(y, axis=0)
+    errors, spread = y - values, y - y.mean(axis=0)
     if is_absolute:
         return float(1 - np.abs(errors).mean() / max(np.abs(spread).mean(), 1e-12))
     return float(1 - (errors**2).mean() / max(y.var(axis=0).mean(), 1e-12))

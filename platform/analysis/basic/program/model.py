@@ -20,7 +20,7 @@ MOST_JUDGED = 20_000  # rows
 ROWS_OF_ONE_SPLIT = 1_000  # with fewer rows, a search judges by several splits
 SPLITS = 3
 MOST_TRIALS = 100
-RESERVE = 0.1  # of the budget, which a search leaves for predicting and writing
+RESERVE = 0.15  # of the budget, which a search leaves for predicting and writing
 
 
 class BasicModel(BaseModel):
