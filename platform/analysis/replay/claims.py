@@ -151,6 +151,16 @@ def _error_bars(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
     return Found(told, abs(bars["spread"] - bars["published"]) < 0.005)
 
 
+def _test_sizes(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
+    rows = rows_by(result, "error_bars", "dataset")
+    if len(rows) < DATASETS:
+        return None
+    known = [row for row in rows.values() if row["is_enough"] is not None]
+    enough = sum(row["is_enough"] for row in known)
+    told = f"{enough} of {len(known)} classification sets have at least 50/E test rows"
+    return Found(told, enough == len(known) > 0)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "error_bars",
@@ -161,6 +171,16 @@ CLAIMS: tuple[Claim, ...] = (
         _error_bars,
         "The recipe is the standard deviation of 100 scores on a tenth of the test rows each, about three "
         "standard errors. The predictions are those within the budget.",
+    ),
+    Claim(
+        "test_sizes",
+        "standings",
+        "10.7",
+        "The test sets are large enough by the rule N = 50/E.",
+        "in words",
+        _test_sizes,
+        "E should be the error of the smallest class, for which scores of each class are needed; here it is one "
+        "minus the best balanced accuracy.",
     ),
     Claim(
         "difficulty",

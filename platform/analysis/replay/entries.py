@@ -167,9 +167,11 @@ def add_entry(rows: Rows, entry: PublishedEntry, phase: Phase, tasks: Mapping[st
     for name, value in entry.scores.items():
         run = rows.add(run_of(submission, tasks[name], phase.closes_at, "Its score was published."))
         rows.add(_score(run, value, entry.spreads.get(name)))
-        if name in entry.same:
-            metric = Metric.R2 if run.dataset_version.task_kind == TaskKind.REGRESSION else Metric.BAC
-            rows.add(OtherScore(run=run, part=Phase.Part.TEST, metric=metric, value=entry.same[name]))
+        metric = Metric.R2 if run.dataset_version.task_kind == TaskKind.REGRESSION else Metric.BAC
+        if name in entry.same or metric != run.metric:
+            # Of the basic methods none was published, and without their predictions none can be computed.
+            same = entry.same.get(name)
+            rows.add(OtherScore(run=run, part=Phase.Part.TEST, metric=metric, value=same))
         for point in entry.curves.get(name, ()):
             prediction = Prediction(
                 run=run,

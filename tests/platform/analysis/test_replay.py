@@ -30,6 +30,7 @@ ALL = Audience(kind="open", part="test")
 # What of the chapter comes out again; what does not is said on the pages.
 REPRODUCED = {
     "error_bars": True,
+    "test_sizes": True,
     "difficulty": True,
     "rounds": True,
     "ratio": False,
@@ -136,6 +137,23 @@ def test_curves_go_on_after_the_budget_as_in_the_vectors(results, vectors):
     assert {name for name, gain in gains.items() if gain is None} == set(expected["score<=0_at_T"])
     ahead = [row["ahead_area"] for row in results.rows("curves", "datasets", "dataset").values()]
     assert [ahead.count("abhishek"), len(ahead)] == expected["alc_to_T_abhishek_higher"]
+
+
+@pytest.mark.django_db
+def test_mean_ranks_and_friedmans_test_are_those_of_the_vectors(results, vectors):
+    rows = results.rows("standings", "standings", "entrant")
+    ranks = {name: round(row["mean_rank"], 3) for name, row in rows.items()}
+    assert ranks == vectors["mean_dense_rank_9_systems_missing_=-1"]
+    tests = results.rows("standings", "friedman", "failures")["missing scores are the last rank"]
+    assert tests["chi2_ties"] == pytest.approx(vectors["friedman_chi2"], abs=5e-4)
+    assert tests["cd"] == pytest.approx(vectors["CD_0.05"], abs=5e-5)
+
+
+@pytest.mark.django_db
+def test_every_classification_set_is_large_enough_as_in_the_vectors(results, vectors):
+    rows = results.rows("standings", "error_bars", "dataset").values()
+    known = [row["is_enough"] for row in rows if row["is_enough"] is not None]
+    assert [sum(known), len(known)] == vectors["N_50_over_E"]["classification_sets_with_N>=50/E"]
 
 
 @pytest.mark.django_db
