@@ -6,6 +6,8 @@ from pages.views import (
     act,
     analysis,
     analysis_benchmarks,
+    analysis_definitions,
+    analysis_spaces,
     announcements,
     bundles,
     column_boards,
@@ -278,3 +280,20 @@ RUN_ON = [
     path(ONE + "manage/run-on/remove/", run_on_section.remove, name="remove_run_on"),
 ]
 urlpatterns += RUN_ON
+
+# Sets of models and design spaces.
+SPACES = [
+    path("analysis/", analysis_definitions.hub, name="analysis_hub"),
+    path("analysis/spaces/", analysis_spaces.spaces, name="spaces"),
+    path("analysis/spaces/<slug:name>.<slug:suffix>", analysis_spaces.file, name="spaces_file"),
+    path("analysis/spaces/send/", analysis_spaces.upload, name="spaces_upload"),
+    path("analysis/spaces/own/<int:population_id>/delete/", analysis_spaces.delete, name="spaces_delete"),
+    path("analysis/spaces/definitions/", analysis_definitions.definitions, name="space_definitions"),
+    path("analysis/spaces/definitions/sample/", analysis_definitions.sample, name="space_sample"),
+    path(
+        "analysis/spaces/definitions/<slug:name>.<slug:suffix>",
+        analysis_definitions.file,
+        name="space_definition_file",
+    ),
+]
+urlpatterns += SPACES

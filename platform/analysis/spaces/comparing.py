@@ -1,5 +1,6 @@
 """The comparison of sets of models: figures, tests and the sentence that sums them up."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -8,12 +9,13 @@ from analysis.measures.spaces.comparison import Distance, holm, ks_test
 from analysis.measures.spaces.edf import edf, edf_area
 from analysis.measures.spaces.samples import AMPLE, ENOUGH, LEAST, expected_distance
 from analysis.results import Block, Column, Heading, Note, Result, Table
-from analysis.sections.base import Tell, quiet
 from analysis.spaces import figures
 from analysis.spaces.modelset import Compared, ModelSet, Options, compared, label
 from analysis.spaces.normalised import Normalised, normalised_blocks
 
 MOST_COMPARED = 12  # sets; more lines than that nobody tells apart
+
+Tell = Callable[[float, str], None]  # how much is done, 0 to 1, and what is done now
 
 PAPER = (
     "I. Radosavovic, J. Johnson, S. Xie, W.-Y. Lo and P. Dollár: On Network Design Spaces for Visual Recognition. "
@@ -32,7 +34,7 @@ METHODS = (
 )
 
 
-def compare(sets: list[ModelSet], options: Options, tell: Tell = quiet) -> Result:
+def compare(sets: list[ModelSet], options: Options, tell: Tell = lambda share, what: None) -> Result:
     """All that can be said of the sets: of one alone its distribution, of several their differences.
 
     Sets of fewer than 10 models with an error are named and left out, those of fewer than 100 marked.

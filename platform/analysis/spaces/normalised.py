@@ -1,5 +1,6 @@
 """Figures of sets of models by their errors and one complexity."""
 
+import re
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -42,6 +43,11 @@ class _Case:
     @property
     def title(self) -> str:
         return label(self.key)
+
+    @property
+    def slug(self) -> str:
+        """The complexity in the names of files, whatever its column is called."""
+        return re.sub(r"[^a-z0-9]+", "_", self.key.lower()).strip("_") or "complexity"
 
     def shown(self, value: float) -> float:
         """A complexity in its own unit."""
@@ -98,7 +104,7 @@ def _distribution(case: _Case, weights: list[ComplexityWeights]) -> Figure:
         else ()
     )
     return Figure(
-        key=f"distributions_by_{case.key}",
+        key=f"distributions_by_{case.slug}",
         title=f"Distributions of errors, normalised by {case.title}",
         sentence=f"Every bin of {case.title} from {low:.4g} to {high:.4g} counts alike; {used:,} of {total:,} "
         f"models lie in the {case.options.bins - dropped} bins used.",
@@ -149,7 +155,7 @@ def _tests_table(case: _Case, tests: dict[Pair, Distance]) -> Table:
         f"At equal {case.title} {different} of {len(rows)} pairs differ at the level of 5 %, corrected after Holm "
         f"(permutations, seed {case.options.seed})."
     )
-    return Table(f"tests_by_{case.key}", f"Tests normalised by {case.title}", columns, rows, sentence)
+    return Table(f"tests_by_{case.slug}", f"Tests normalised by {case.title}", columns, rows, sentence)
 
 
 def _histogram(case: _Case) -> Figure:
@@ -167,7 +173,7 @@ def _histogram(case: _Case) -> Figure:
     )
     keys = ("name", "low", "high", "count", "share")
     return Figure(
-        key=f"histogram_of_{case.key}",
+        key=f"histogram_of_{case.slug}",
         title=f"How large the models are: {case.title}",
         sentence=f"The median {case.title} is {medians}.",
         spec=charts.histogram(
@@ -202,16 +208,16 @@ def _scatter(case: _Case) -> Figure:
     total = sum(one.errors.size for one in case.sets)
     drawn = len(rows) < total
     return Figure(
-        key=f"errors_by_{case.key}",
+        key=f"errors_by_{case.slug}",
         title=f"Errors by {case.title}",
         sentence=f"The rank correlation of errors with {case.title} is {', '.join(ranks[:4])}.",
         spec=charts.scatter(
-            [{"name": name, case.key: c, "error": e} for name, c, e in rows],
-            x=case.key,
+            [{"name": name, "complexity": c, "error": e} for name, c, e in rows],
+            x="complexity",
             titles=(case.title, "error"),
             is_log=case.options.is_log,
         ),
-        columns=(SET, Column(case.key, case.title, "number", 4), Column("error", "Error", "number", 5)),
+        columns=(SET, Column("complexity", case.title, "number", 4), Column("error", "Error", "number", 5)),
         rows=tuple(rows),
         n=f"{len(rows):,} of {total:,} models, drawn at random" if drawn else sizes(case.sets),
         seed=case.options.seed if drawn else None,
@@ -237,7 +243,7 @@ def _buckets(case: _Case) -> Figure:
                 shown.append(banded(one.name, "place", (low + high) / 2, found.mean, found.std))
                 best[index] = min(best.get(index, (found.mean, one.name)), (found.mean, one.name))
     return Figure(
-        key=f"buckets_by_{case.key}",
+        key=f"buckets_by_{case.slug}",
         title=f"Mean error in buckets of {case.title}",
         sentence=f"The lowest mean error of a bucket has {_leaders([name for _, name in best.values()])}.",
         spec=charts.bands(shown, x="place", titles=(case.title, "error")),

@@ -466,3 +466,16 @@ PAGES |= {
     MANAGE + "run-on/run/": for_editors(400),
     MANAGE + "run-on/remove/": for_editors(400),
 }
+
+# Sets of models: each person sees their own; the definitions of the spaces are everybody's.
+SETS = "analysis/spaces/"
+PAGES |= {
+    "analysis/": public(),
+    SETS: page(by(200)),
+    SETS + "<slug:name>.<slug:suffix>": page(by(404)),
+    SETS + "send/": button(by(400)),
+    SETS + "own/<int:population_id>/delete/": button(by(302)),
+    SETS + "definitions/": public(),
+    SETS + "definitions/sample/": public(404),
+    SETS + "definitions/<slug:name>.<slug:suffix>": public(404),
+}

@@ -52,7 +52,7 @@ def offered(world) -> dict[str, list]:
         "entrant_id": list(world.contest.entrants.values_list("pk", flat=True)),
         "announcement_id": list(Announcement.objects.values_list("pk", flat=True)),
         "page_id": list(Page.objects.values_list("pk", flat=True)),
-        "section": ["standings", "epp", "difficulty", "curves", "validation", "tuning", "metrics"],
+        "section": ["standings", "epp", "difficulty", "curves", "validation", "meta_features", "tuning", "metrics", "spaces"],
         "which": ["overview", "evaluation", "rules"],
         "step": ["publish", "unpublish", "archive", "delete"],
         "slug": ["series", "elsewhere"],
