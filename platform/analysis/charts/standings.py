@@ -34,7 +34,7 @@ def places(table: pd.DataFrame) -> dict[str, Any]:
     turn: dict[str, Any] = {"scale": alt.Scale(domain=["odd", "even"]), "legend": None}
     bars = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", title="⟨R⟩, mean rank", scale=alt.Scale(zero=False)),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
         color=alt.Color("turn:N", **turn),
     )
     points = base.mark_point(filled=True).encode(
@@ -62,7 +62,7 @@ def rules(table: pd.DataFrame) -> dict[str, Any]:
             ),
             color=alt.Color("entrant:N", sort=sort, title="entrant"),
             shape=alt.Shape("entrant:N", sort=sort, legend=None),
-            tooltip=["entrant:N", "rule:N", "place:Q"],
+            tooltip=[alt.Tooltip("entrant:N"), alt.Tooltip("rule:N"), alt.Tooltip("place:Q")],
         )
     )
     return spec(chart)
@@ -100,8 +100,8 @@ def critical_difference(
     base = alt.Chart(entrants)
     layers: list[Any] = [
         base.mark_point(filled=True, size=36).encode(x=x, y=y("line:Q"), tooltip=tips),
-        base.mark_rule().encode(x="mean_rank:Q", y=y("line:Q"), y2="lane:Q"),
-        base.mark_rule().encode(x="mean_rank:Q", x2="end:Q", y=y("lane:Q")),
+        base.mark_rule().encode(x=alt.X("mean_rank:Q"), y=y("line:Q"), y2=alt.Y2("lane:Q")),
+        base.mark_rule().encode(x=alt.X("mean_rank:Q"), x2=alt.X2("end:Q"), y=y("lane:Q")),
     ]
     halves: tuple[tuple[pd.DataFrame, Any, int], ...] = (
         (entrants[:left], "right", -4),
@@ -109,7 +109,7 @@ def critical_difference(
     )
     for half, align, shift in halves:
         text = alt.Chart(half).mark_text(align=align, dx=shift, limit=150)
-        layers.append(text.encode(x="end:Q", y=y("lane:Q"), text="entrant:N", tooltip=tips))
+        layers.append(text.encode(x=alt.X("end:Q"), y=y("lane:Q"), text=alt.Text("entrant:N"), tooltip=tips))
     return spec(
         alt.layer(*layers, *_bars(means, bars, span, y), *_scale(difference, y)).properties(
             height=LANE * (3 - min(lanes))
@@ -137,7 +137,7 @@ def _bars(means: Sequence[float], bars: Sequence[tuple[int, int]], span: float, 
     )
     tip = alt.Tooltip("alike:Q", title="entrants not told apart")
     rule = alt.Chart(cliques).mark_rule(strokeWidth=4, style="ink")
-    return [rule.encode(x="from:Q", x2="to:Q", y=y("lane:Q"), tooltip=[tip])]
+    return [rule.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y("lane:Q"), tooltip=[tip])]
 
 
 def _scale(difference: float, y: Any) -> list[Any]:
@@ -146,8 +146,12 @@ def _scale(difference: float, y: Any) -> list[Any]:
         {"from": [1.0], "to": [1 + difference], "lane": [1.2], "text": [f"CD = {difference:.2f}"]}
     )
     return [
-        alt.Chart(scale).mark_rule(strokeWidth=2, style="accent").encode(x="from:Q", x2="to:Q", y=y("lane:Q")),
-        alt.Chart(scale).mark_text(align="left", dy=-8).encode(x="from:Q", y=y("lane:Q"), text="text:N"),
+        alt.Chart(scale)
+        .mark_rule(strokeWidth=2, style="accent")
+        .encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y("lane:Q")),
+        alt.Chart(scale)
+        .mark_text(align="left", dy=-8)
+        .encode(x=alt.X("from:Q"), y=y("lane:Q"), text=alt.Text("text:N")),
     ]
 
 
@@ -162,7 +166,7 @@ def chances(table: pd.DataFrame) -> dict[str, Any]:
             x=alt.X("chance:Q", title="share of draws in which it leads", axis=alt.Axis(format="%")),
             color=alt.Color("drawn:N", **drawn),
             shape=alt.Shape("drawn:N", **drawn),
-            tooltip=["entrant:N", "drawn:N", alt.Tooltip("chance:Q", format=".1%")],
+            tooltip=[alt.Tooltip("entrant:N"), alt.Tooltip("drawn:N"), alt.Tooltip("chance:Q", format=".1%")],
         )
     )
     return spec(chart.properties(height=alt.Step(ROW)))
@@ -182,7 +186,7 @@ def win_chances(table: pd.DataFrame) -> dict[str, Any]:
                 title="chance",
                 legend=alt.Legend(format="%"),
             ),
-            tooltip=["first:N", "second:N", alt.Tooltip("chance:Q", format=".1%")],
+            tooltip=[alt.Tooltip("first:N"), alt.Tooltip("second:N"), alt.Tooltip("chance:Q", format=".1%")],
         )
     )
     return spec(chart.properties(height=alt.Step(ROW)))
@@ -196,7 +200,13 @@ def by_dataset(table: pd.DataFrame, tied: str) -> dict[str, Any]:
     base = alt.Chart(table).encode(
         y=_by_place(),
         x=alt.X("dataset:N", sort=alt.EncodingSortField("column", op="min"), title=None),
-        tooltip=["entrant:N", "dataset:N", "rank:Q", alt.Tooltip("score:Q", format=".4f"), "remark:N"],
+        tooltip=[
+            alt.Tooltip("entrant:N"),
+            alt.Tooltip("dataset:N"),
+            alt.Tooltip("rank:Q"),
+            alt.Tooltip("score:Q", format=".4f"),
+            alt.Tooltip("remark:N"),
+        ],
     )
     cells = base.mark_rect().encode(color=alt.Color("rank:Q", title="rank"))
     points = base.transform_filter(alt.FieldEqualPredicate(field="remark", equal=tied))
@@ -214,7 +224,7 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
     )
     bars = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", title="score", scale=alt.Scale(zero=False)),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
     )
     tips = [
         alt.Tooltip("dataset:N"),
@@ -224,6 +234,6 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
         alt.Tooltip("high:Q", title="to", format=".4f"),
     ]
     points = base.mark_point(filled=True).encode(
-        x="score:Q", color=alt.Color("who:N", **who), shape=alt.Shape("who:N", **who), tooltip=tips
+        x=alt.X("score:Q"), color=alt.Color("who:N", **who), shape=alt.Shape("who:N", **who), tooltip=tips
     )
     return spec((bars + points).properties(height=alt.Step(22)))

@@ -5,6 +5,7 @@ Source: Demšar (2006), Statistical comparisons of classifiers over multiple dat
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,7 @@ def _tied(ranks: Floats) -> float:
     return total
 
 
+@lru_cache(maxsize=1000)
 def q_value(k: int, alpha: float = 0.05) -> float:
     """Nemenyi's q for k entrants: the studentized range with infinite degrees of freedom, over root 2."""
     return float(studentized_range.ppf(1 - alpha, k, np.inf) / math.sqrt(2))

@@ -254,8 +254,9 @@ def _missing(view: View) -> str:
         return f"All {view.count * view.tasks:,} scores are there."
     worst = np.isnan(view.scores).sum(axis=0)
     at = int(worst.argmax())
+    verb = "is" if view.missing == 1 else "are"
     return (
-        f"{view.missing} of {view.count * view.tasks:,} scores are missing, most on {view.datasets[at]} "
+        f"{view.missing} of {view.count * view.tasks:,} scores {verb} missing, most on {view.datasets[at]} "
         f"({int(worst[at])})."
     )
 

@@ -92,7 +92,10 @@ def verdict_of(view: View, test: Friedman) -> str:
             "datasets."
         )
     elif test.n < FEW:
-        text += f" {test.n} datasets are few: the test misses all but large differences."
+        text += (
+            f" {test.n} datasets are few: mean ranks must lie {difference:.2f} apart to be told apart, of at most "
+            f"{test.k - 1}, so the test misses all but large differences."
+        )
     gap = float(means[1] - means[0])
     wanted = measures.datasets_needed(test.k, gap)
     if wanted is not None and wanted > test.n:
