@@ -101,6 +101,7 @@ class Runner:
         any_time: bool = True,
         alias: str | None = None,
         cpus: str | None = None,
+        told_seconds: float | None = None,
         **budget: int,
     ) -> RunResult:
         """The result of a submission that `write` puts into a folder."""
@@ -117,5 +118,6 @@ class Runner:
             alias=alias,
             owner=self.owner,
             cpus=cpus,
+            told_seconds=told_seconds,
         )
         return run(request, stop=stop, progress=progress)

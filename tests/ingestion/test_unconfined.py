@@ -27,6 +27,20 @@ def test_a_sleeper_is_stopped_at_its_deadline(runner):
     assert result.wall_seconds < 3
 
 
+def test_a_program_may_be_told_another_budget_than_it_has(runner):
+    result = runner.program(
+        """
+        import pathlib
+        info = next(pathlib.Path(sys.argv[2]).glob("*_public.info")).read_text()
+        assert os.environ["PODIUM_TIME_BUDGET"] == "4" and "time_budget = 4" in info, info
+        predict()
+        """,
+        seconds=20.0,
+        told_seconds=4.0,
+    )
+    assert result.status == "ok", result
+
+
 def test_memory_is_watched(runner):
     result = runner.program("block = bytearray(b'x' * 300_000_000)\ntime.sleep(60)", memory=100 * MIB)
     assert (result.status, result.reason) == ("failed", "out_of_memory"), result

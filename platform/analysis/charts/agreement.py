@@ -1,5 +1,6 @@
 """Pictures of two scores of the same entrants."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,11 @@ from analysis.charts.base import HEIGHT, chart, spec
 def scatter(rows: Sequence[dict[str, Any]], first: str, second: str, *, mark: str = "Kind") -> dict[str, Any]:
     """One score against another with the diagonal; rows of `entrant`, `first`, `second`, `kind`.
 
-    `first` and `second` name the axes, `mark` what tells some entrants from others.
+    `first` and `second` name the axes, `mark` what tells some entrants from others; the kind that most have is
+    drawn first, so that it hides no other.
     """
+    common = Counter(row["kind"] for row in rows)
+    rows = sorted(rows, key=lambda row: -common[row["kind"]])
     values = [row[key] for row in rows for key in ("first", "second")]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     diagonal = (

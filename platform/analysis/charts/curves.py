@@ -109,25 +109,37 @@ def ranks_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def gains_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What was gained after the budget: rows of `dataset`, `entrant`, `at_budget`, `at_end`."""
-    shown = chart(rows)
+    """What was gained after the budget: rows of `label`, `dataset`, `entrant`, `at_budget`, `at_end`."""
+    moments = (("at_budget", "at the end of the budget"), ("at_end", "in the end"))
+    ends = [
+        {
+            "label": row["label"],
+            "dataset": row["dataset"],
+            "entrant": row["entrant"],
+            "score": row[key],
+            "when": label,
+        }
+        for row in rows
+        for key, label in moments
+    ]
     y = alt.Y("label:N", title=None, sort=None)
-    line = shown.mark_rule().encode(x=alt.X("at_budget:Q", title="score"), x2="at_end:Q", y=y)
-    ends = (
-        shown.transform_fold(["at_budget", "at_end"], as_=["moment", "score"])
+    when = {"title": "Score", "sort": [label for _, label in moments]}
+    line = chart(rows).mark_rule().encode(x=alt.X("at_budget:Q", title="score"), x2="at_end:Q", y=y)
+    points = (
+        chart(ends)
         .mark_point(filled=True, size=60)
         .encode(
             x=alt.X("score:Q", title="score"),
             y=y,
-            shape=alt.Shape("moment:N", title="Score", sort=["at_budget", "at_end"]),
-            color=alt.Color("moment:N", title="Score", sort=["at_budget", "at_end"]),
+            shape=alt.Shape("when:N", **when),
+            color=alt.Color("when:N", **when),
             tooltip=[
                 alt.Tooltip("dataset:N", title="Dataset"),
                 alt.Tooltip("entrant:N", title="Entrant"),
-                alt.Tooltip("at_budget:Q", title="At the end of the budget", format=".4f"),
-                alt.Tooltip("at_end:Q", title="In the end", format=".4f"),
+                alt.Tooltip("when:N", title="When"),
+                alt.Tooltip("score:Q", title="Score", format=".4f"),
             ],
         )
     )
     height = int(np.clip(22 * len({row["label"] for row in rows}), 80, 900))
-    return spec(alt.layer(line, ends).properties(height=height))
+    return spec(alt.layer(line, points).properties(height=height))

@@ -15,7 +15,6 @@ from analysis.inputs.combined import combined
 from analysis.inputs.curves import Trace, combined_traces, marks
 from analysis.measures.agreement import spearman
 from analysis.measures.curves import VARIANTS, Beyond, areas, beyond, score_at
-from analysis.models import Replay
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
 from analysis.sections.base import Choice, Section, Tell, Tool
 from competitions.models import Competition
@@ -46,9 +45,7 @@ def load(competition: Competition, audience: Audience, now: dt.datetime) -> Load
     """The board that was asked for, or those of all phases of a kind, and marks of the curves behind them."""
     boards = load_boards(competition, audience, now)
     boards = boards if audience.kind else boards[:1]
-    replay = Replay.objects.filter(competition=competition).first()
-    budgets: dict[str, float] = replay.facts.get("curve_budgets", {}) if replay else {}
-    return Loaded(boards, {"curves": marks(boards), "budgets": budgets})
+    return Loaded(boards, {"curves": marks(boards)})
 
 
 @dataclass(frozen=True)
@@ -84,8 +81,7 @@ def drawn(loaded: Loaded) -> Drawn | None:
     board = combined(loaded.boards)
     if board is None:
         return None
-    told = loaded.facts.get("budgets", {})
-    budgets = np.array([told.get(one.name.lower(), one.time_budget) for one in board.datasets])
+    budgets = np.array([one.time_budget for one in board.datasets])
     found = tuple(combined_traces(loaded.boards, board))
     shape = board.scores.shape
     by_variant = {one.key: np.full(shape, np.nan) for one in VARIANTS}
