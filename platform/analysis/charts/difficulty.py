@@ -71,7 +71,7 @@ def strips(summary: Sequence[Row], points: Sequence[Row], *, middle: float) -> A
             x="score:Q",
             y=y,
             color=alt.Color("phase:N", title="Phase"),
-            shape=alt.Shape("phase:N", title="Phase"),
+            shape=alt.Shape("phase:N", legend=None),
             tooltip=[
                 alt.Tooltip("entrant:N", title="Entrant"),
                 alt.Tooltip("dataset:N", title="Dataset"),
@@ -130,21 +130,29 @@ def tuned_or_not(rows: Sequence[Row]) -> Any:
 
 
 def outcomes(rows: Sequence[Row]) -> Any:
-    """How often tuning was better, equal, worse or without a score, by method: `method`, `outcome`, `count`."""
-    chart = alt.Chart(_data(rows)).mark_bar()
-    return spec(
-        chart.encode(
-            x=alt.X("count:Q", title="Datasets", stack="zero"),
-            y=alt.Y("method:N", title=None),
-            color=alt.Color("outcome:N", title="Tuned is", sort=alt.EncodingSortField("order", op="min")),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("method:N", title="Method"),
-                alt.Tooltip("outcome:N", title="Tuned is"),
-                alt.Tooltip("count:Q", title="Datasets"),
-            ],
-        ).properties(height=max(120, 34 * len({row["method"] for row in rows})), width="container")
-    )
+    """How often tuning was better, equal, worse or without a score, by method, as bars end to end.
+
+    Rows have `method`, `outcome`, `count`, `start`, `end`, `label`, and where it is written, `middle`.
+    """
+    layers = []
+    for outcome, style in (("better", "good"), ("equal", "muted"), ("worse", "bad"), ("without a score", "faint")):
+        bars = alt.Chart(_data([row for row in rows if row["outcome"] == outcome and row["count"]]))
+        layers.append(
+            bars.mark_bar(style=style, opacity=0.4).encode(
+                x=alt.X("start:Q", title="Datasets"),
+                x2="end:Q",
+                y=alt.Y("method:N", title=None),
+                tooltip=[
+                    alt.Tooltip("method:N", title="Method"),
+                    alt.Tooltip("outcome:N", title="Tuned is"),
+                    alt.Tooltip("count:Q", title="Datasets"),
+                ],
+            )
+        )
+    words = alt.Chart(_data([row for row in rows if row["count"]])).mark_text(style="label")
+    layers.append(words.encode(x="middle:Q", y="method:N", text="label:N"))
+    height = max(120, 34 * len({row["method"] for row in rows}))
+    return spec(alt.layer(*layers).properties(height=height, width="container"))
 
 
 def _data(rows: Sequence[Row]) -> Any:

@@ -153,11 +153,7 @@ def _of_methods(pairs: Pairs) -> list[tuple[str, Tuning]]:
 
 
 def _outcomes(pairs: Pairs) -> Figure:
-    rows: list[dict[str, Any]] = [
-        {"method": method, "outcome": outcome, "count": count, "order": OUTCOMES.index(outcome)}
-        for method, found in _of_methods(pairs)
-        for outcome, count in zip(OUTCOMES, (found.better, found.equal, found.worse, found.missing), strict=True)
-    ]
+    rows = [row for method, found in _of_methods(pairs) for row in _bars(method, found)]
     most, best = max(_of_methods(pairs), key=lambda one: one[1].better / max(one[1].pairs, 1))
     return Figure(
         key="outcomes",
@@ -176,6 +172,17 @@ def _outcomes(pairs: Pairs) -> Figure:
         n=f"{len(pairs.datasets)} datasets, {len(_of_methods(pairs))} methods",
         method=METHOD,
     )
+
+
+def _bars(method: str, found: Tuning) -> list[dict[str, Any]]:
+    """The outcomes of a method as bars that follow one another."""
+    rows: list[dict[str, Any]] = []
+    start = 0
+    for outcome, count in zip(OUTCOMES, (found.better, found.equal, found.worse, found.missing), strict=True):
+        place = {"start": start, "end": start + count, "middle": start + count / 2}
+        rows.append({"method": method, "outcome": outcome, "count": count, "label": f"{count} {outcome}", **place})
+        start += count
+    return rows
 
 
 def _table(pairs: Pairs, total: Tuning) -> Table:
