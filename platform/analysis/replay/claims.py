@@ -16,6 +16,7 @@ from analysis.replay.reading import Numbers, rows_by
 from analysis.results import Result
 
 DATASETS = 30
+PREDICTORS = ("LandmarkDecisionTree", "Landmark1NN", "SkewnessMin")
 YES, NO = "yes", "no"
 Facts = Mapping[str, Any]
 
@@ -161,6 +162,33 @@ def _test_sizes(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
     return Found(told, enough == len(known) > 0)
 
 
+def _importance(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
+    found = result.extras.get("prediction")
+    if not found or found["n"] < DATASETS:
+        return None
+    told = f"{', '.join(found['order'][:3])}; cross-validated R² {found['r2']:.2f}"
+    return Found(told, tuple(found["order"][:3]) == PREDICTORS)
+
+
+def _separation(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
+    found = result.extras.get("separation")
+    if not found or found["n"] < DATASETS:
+        return None
+    told = (
+        "in sample {plain_in_sample:.2f}; of datasets left out {plain_left_out:.2f}, with shrinkage {left_out:.2f}"
+    )
+    told += "; always the most frequent method {majority:.2f}"
+    return Found(told.format(**found), found["plain_in_sample"] > 0.99)
+
+
+def _left_out(loaded: Loaded, result: Result, facts: Facts) -> Found | None:
+    found = result.extras.get("separation")
+    if not found or found["n"] < DATASETS:
+        return None
+    best = max(found["plain_left_out"], found["left_out"])
+    return Found(f"{best:.2f} at best, {found['majority']:.2f} without looking", best > found["majority"])
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "error_bars",
@@ -209,6 +237,34 @@ CLAIMS: tuple[Claim, ...] = (
         "in words",
         _ratio,
         "The entries of the challenge itself were not published; these are the systems that were run again.",
+    ),
+    Claim(
+        "importance",
+        "meta_features",
+        "10.5.3",
+        "The best predictors of difficulty are LandmarkDecisionTree, Landmark1NN and SkewnessMin.",
+        "these three, in this order",
+        _importance,
+        "The chapter prints no cross-validated value. At or below 0 the forest predicts no better than the mean, "
+        "so the order says little; the third place is a near tie.",
+    ),
+    Claim(
+        "separation",
+        "meta_features",
+        "10.5.5",
+        "Linear discriminant analysis separates the datasets by the basic method that wins.",
+        "figure 10.10",
+        _separation,
+        "The picture is of the datasets that the discriminants were made of.",
+    ),
+    Claim(
+        "left_out",
+        "meta_features",
+        "10.5.5",
+        "The same holds for datasets that the discriminants were not made of.",
+        "not looked at",
+        _left_out,
+        "Left out one by one, with shrinkage and without.",
     ),
     Claim(
         "tuning",

@@ -34,6 +34,9 @@ REPRODUCED = {
     "difficulty": True,
     "rounds": True,
     "ratio": False,
+    "importance": True,
+    "separation": True,
+    "left_out": False,
     "tuning": True,
     "gains": True,
     "wallis": False,
@@ -154,6 +157,24 @@ def test_every_classification_set_is_large_enough_as_in_the_vectors(results, vec
     rows = results.rows("standings", "error_bars", "dataset").values()
     known = [row["is_enough"] for row in rows if row["is_enough"] is not None]
     assert [sum(known), len(known)] == vectors["N_50_over_E"]["classification_sets_with_N>=50/E"]
+
+
+@pytest.mark.django_db
+def test_meta_features_predict_and_separate_as_in_the_vectors(results, vectors):
+    extras = results["meta_features"][1].extras
+    importance, separation = vectors["rf_importance_top3"], vectors["lda_basic_winner"]
+    assert extras["prediction"]["order"][:3] == importance["expected"]
+    assert extras["prediction"]["r2"] == pytest.approx(importance["cv_R2"], abs=0.1)
+    expected = {
+        "n": separation["n"],
+        "features": separation["features"],
+        "plain_in_sample": separation["train_acc"],
+        "plain_left_out": separation["loo_acc"],
+        "left_out": separation["with_shrinkage_loo"],
+        "majority": separation["majority"],
+    }
+    found = {name: extras["separation"][name] for name in expected}
+    assert found == pytest.approx(expected, abs=5e-4)
 
 
 @pytest.mark.django_db
