@@ -12,10 +12,21 @@ ROW_HEIGHT = 18  # pixels of one player's line
 
 
 def caterpillar(
-    players: Sequence[str], epp: Sequence[float], low: Sequence[float], high: Sequence[float], *, what: str
+    players: Sequence[str],
+    epp: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    wide: Sequence[float] | None = None,
+    *,
+    what: str,
 ) -> dict[str, Any]:
-    """EPP with its interval, a line for each player in the order given. `what` is a player, such as "entrant"."""
+    """EPP with its interval, a line for each player in the order given. `what` is a player, such as "entrant".
+
+    `wide` is half of a second, wider interval.
+    """
     table = pd.DataFrame({"player": players, "epp": epp, "low": low, "high": high, "place": range(len(players))})
+    if wide is not None:
+        table["from"], table["to"] = table["epp"] - wide, table["epp"] + wide
     chart = alt.Chart(table).encode(
         y=alt.Y("player:N", sort=alt.EncodingSortField("place", op="min"), title=None),
         tooltip=[
@@ -25,9 +36,13 @@ def caterpillar(
             alt.Tooltip("high:Q", title="to", format=".3f"),
         ],
     )
-    bars = chart.mark_rule().encode(x=alt.X("low:Q", title="EPP (centred), 95 % interval"), x2="high:Q")
+    x = alt.X("low:Q", title="EPP (centred), 95 % interval")
+    bars = chart.mark_rule(strokeWidth=3, style="first").encode(x=x, x2="high:Q")
     points = chart.mark_point(filled=True, size=60).encode(x="epp:Q")
-    return spec((bars + points).properties(width="container", height=alt.Step(ROW_HEIGHT)))
+    layers = bars + points
+    if wide is not None:
+        layers = chart.mark_rule(strokeWidth=1).encode(x=alt.X("from:Q"), x2="to:Q") + layers
+    return spec(layers.properties(width="container", height=alt.Step(ROW_HEIGHT)))
 
 
 def heat_map(

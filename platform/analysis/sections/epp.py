@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from analysis.charts import epp as charts
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import BoardTable, Loaded, load_boards
 from analysis.inputs.combined import combined, combined_replicates
-from analysis.measures.epp import Rating, covariance_of, difference, rate, wins_in_rounds
+from analysis.measures.epp import Rating, rate, wins_in_rounds
+from analysis.measures.epp_rounds import ByRounds, Z, interval_of
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
-from analysis.sections.base import Choice, Section, Tell, Tool
+from analysis.sections.base import Section, Tell
+from analysis.sections.epp_calculator import CALCULATOR
 from competitions.models import Competition
 
 DRAWN = 40  # players in a picture; tables have all
@@ -23,8 +25,7 @@ POINTS = 1200  # pairs that are drawn one by one; more are drawn as means of equ
 SLICES = 20
 MOST_PER_DATASET = 100  # entrants whose replicates are compared on each dataset
 FEW_ROUNDS = 10
-Z = 1.96  # of a 95 % interval
-ALL = "all"  # the calculator's choice of all datasets
+LEVEL = 0.05
 
 REFERENCES = (
     "Gosiewska, A., Bakała, M., Woźnica, K., Zwoliński, M., Biecek, P.: EPP: interpretable score of model "
@@ -33,12 +34,21 @@ REFERENCES = (
     "comparisons. Biometrika 39, 324-345, 1952.",
     "Ford, L. R.: Solution of a ranking problem from binary comparisons. American Mathematical Monthly 64(8), "
     "28-33, 1957.",
+    "Liang, K.-Y., Zeger, S. L.: Longitudinal data analysis using generalized linear models. Biometrika 73, "
+    "13-22, "
+    "1986.",
 )
 METHOD = (
     "Bradley-Terry model: P(i beats j) = 1 / (1 + exp(-(EPP_i - EPP_j))), fitted by maximum likelihood to the n x "
     "n matrix of wins; each pair meets once in a round, a tie is half a win for both, a missing score loses to "
     "every other. EPP are centred at 0; standard errors come from the inverse of the information matrix, each "
     "match counted once (Gosiewska et al., arXiv:1908.09213)."
+)
+BY_ROUNDS = (
+    "All matches of a round share its scores, so intervals with matches as units (thick) are too narrow where "
+    "there "
+    "are many entrants; those with rounds as units (thin; Student's t, R - 1 degrees of freedom) come from the "
+    "spread of the rounds' own gradients (Liang and Zeger, Biometrika 73, 1986)."
 )
 
 
@@ -58,11 +68,12 @@ def build(loaded: Loaded, tell: Tell) -> Result:
         return _nothing("EPP compares entrants pair by pair: it needs two that are ranked, and a dataset.")
     names = distinct(board.names)
     rating = rate(wins_in_rounds(board.scores))
+    rounds = ByRounds.of(board.scores, rating.epp, rating.ridge)
     order = np.argsort(-rating.epp, kind="stable")
     names_in_order = [names[index] for index in order]
     tell(0.2, "Compares entrants on every dataset's test rows.")
-    blocks: list[Block] = [*_notes(board, rating), _caterpillar(board, rating, names, order)]
-    blocks += [_table(rating, names, order), _heat_map(board, rating, names, order)]
+    blocks: list[Block] = [*_notes(board, rating), _caterpillar(board, rating, rounds, names, order)]
+    blocks += [_table(rating, rounds, names, order), _heat_map(board, rating, names, order)]
     blocks += [_against_mean(board, rating, names, order), _fit(board, rating)]
     best = np.flatnonzero(whole.ranked)[order[:MOST_PER_DATASET]]
     within, found = _on_replicates(board, combined_replicates(loaded.boards)[best], names_in_order, tell)
@@ -74,7 +85,7 @@ def build(loaded: Loaded, tell: Tell) -> Result:
         "scores": board.scores[order],
         "on_dataset": found,
     }
-    headline = _headline(board, rating, names, order)
+    headline = _headline(board, rating, rounds, names, order)
     return Result(headline, tuple(blocks + within), METHOD, REFERENCES, extras)
 
 
@@ -92,14 +103,15 @@ def distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _headline(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> str:
+def _headline(board: BoardTable, rating: Rating, rounds: ByRounds, names: list[str], order: NDArray[Any]) -> str:
     first, second = int(order[0]), int(order[1])
     gap = rating.difference(first, second)
     if gap.gap < 1e-9:
         return f"No entrant is ahead: {names[first]} and {names[second]} have the same EPP."
+    low, high = rounds.interval(first, second) if rounds.is_known else interval_of(gap, Z)
     return (
         f"{names[first]} leads: by EPP it beats the next, {names[second]}, in {gap.probability:.0%} of "
-        f"{_rounds(board)} (p = {gap.p_value:.2g})."
+        f"{_rounds(board)} (95 % interval {low:.0%} to {high:.0%})."
     )
 
 
@@ -158,11 +170,16 @@ def _few(board: BoardTable) -> tuple[str, ...]:
     return (f"Each pair met {_many(len(board.datasets), 'time')} only: the standard errors are large and rough.",)
 
 
-def _caterpillar(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> Figure:
+def _caterpillar(
+    board: BoardTable, rating: Rating, rounds: ByRounds, names: list[str], order: NDArray[Any]
+) -> Figure:
     low, high = rating.epp - Z * rating.stderr, rating.epp + Z * rating.stderr
+    wide = rounds.quantile * rounds.stderr
     shown = order[:DRAWN]
     who = [names[index] for index in order]
-    overlap = int(sum(rating.difference(int(order[0]), int(other)).p_value >= 0.05 for other in order[1:]))
+    first = int(order[0])
+    p_value = rounds.p_value if rounds.is_known else lambda one, other: rating.difference(one, other).p_value
+    overlap = sum(p_value(first, int(other)) >= LEVEL for other in order[1:])
     sentence = (
         f"EPP reach from {rating.epp.min():.2f} to {rating.epp.max():.2f}; {overlap} of {len(order) - 1} others "
         f"cannot be told from the leader, {who[0]}, at the level of 5 %."
@@ -172,17 +189,23 @@ def _caterpillar(board: BoardTable, rating: Rating, names: list[str], order: NDA
         title="EPP of every entrant",
         sentence=sentence + _cut(order),
         spec=charts.caterpillar(
-            [names[index] for index in shown], rating.epp[shown], low[shown], high[shown], what="entrant"
+            [names[index] for index in shown],
+            rating.epp[shown],
+            low[shown],
+            high[shown],
+            wide[shown] if rounds.is_known else None,
+            what="entrant",
         ),
         columns=(
             Column("entrant", "Entrant"),
             Column("epp", "EPP", "number"),
             Column("low", "from", "number", title="lower end of the 95 % interval"),
             Column("high", "to", "number", title="upper end of the 95 % interval"),
+            Column("by_rounds", "± by rounds", "number", title="half of the interval with rounds as units"),
         ),
-        rows=rows_of(who, rating.epp[order], low[order], high[order]),
+        rows=rows_of(who, rating.epp[order], low[order], high[order], wide[order]),
         n=_n(board),
-        method=METHOD,
+        method=f"{METHOD} {BY_ROUNDS}",
         warnings=_few(board),
     )
 
@@ -191,7 +214,7 @@ def _cut(order: NDArray[Any]) -> str:
     return f" The picture has the best {DRAWN}, the numbers have all." if len(order) > DRAWN else ""
 
 
-def _table(rating: Rating, names: list[str], order: NDArray[Any]) -> Table:
+def _table(rating: Rating, rounds: ByRounds, names: list[str], order: NDArray[Any]) -> Table:
     """One row for each entrant, best first."""
     epp, count = rating.epp[order], len(order)
     beats_next = [*expit(epp[:-1] - epp[1:]), float("nan")]
@@ -199,7 +222,8 @@ def _table(rating: Rating, names: list[str], order: NDArray[Any]) -> Table:
         Column("place", "Rank", "integer"),
         Column("entrant", "Entrant"),
         Column("epp", "EPP", "number"),
-        Column("stderr", "SE", "number", title="standard error of EPP"),
+        Column("stderr", "SE", "number", title="standard error, matches as units"),
+        Column("stderr_by_rounds", "SE by rounds", "number", title="standard error, rounds as units"),
         Column("beats_leader", "P(beats leader)", "percent", digits=0),
         Column("beats_next", "P(beats next)", "percent", digits=0),
         Column("wins", "Wins", "number", digits=1, title="ties as halves"),
@@ -210,6 +234,7 @@ def _table(rating: Rating, names: list[str], order: NDArray[Any]) -> Table:
         [names[index] for index in order],
         epp,
         rating.stderr[order],
+        rounds.stderr[order],
         [float("nan"), *expit(epp[1:] - epp[0])],
         beats_next,
         rating.wins.sum(axis=1)[order],
@@ -381,64 +406,6 @@ def _within(board: BoardTable, who: list[str], gaps: NDArray[Any], rounds: int, 
     return [figure, table]
 
 
-def _choices(result: Result) -> tuple[Choice, ...]:
-    """Two entrants, and where they meet."""
-    names = result.extras.get("names", [])
-    people = tuple((str(index), name) for index, name in enumerate(names))
-    on = result.extras.get("on_dataset", {})
-    sets = tuple((key, f"test rows of {result.extras['datasets'][int(key)]}") for key in on)
-    if not people:
-        return ()
-    return (
-        Choice("first", "Entrant", people),
-        Choice("second", "against", (*people[1:], people[0])),
-        Choice("where", "on", ((ALL, "all datasets"), *sets)),
-    )
-
-
-def _answer(result: Result, query: Mapping[str, str]) -> tuple[Block, ...]:
-    """How often the first beats the second; nothing where none were asked for."""
-    names = result.extras.get("names", [])
-    wish = [query.get("first", ""), query.get("second", "")]
-    if not all(one.isdecimal() and int(one[:9]) < len(names) for one in wish):
-        return ()
-    first, second = (int(one) for one in wish)
-    if first == second:
-        return (Note("These are one and the same: choose two entrants."),)
-    where = query.get("where", ALL)
-    if where != ALL and where in result.extras["on_dataset"]:
-        return (_answer_within(result, first, second, where),)
-    return (_answer_overall(result, first, second),)
-
-
-def _answer_overall(result: Result, first: int, second: int) -> Note:
-    names, scores = result.extras["names"], np.array(result.extras["scores"], dtype=float)
-    wins = wins_in_rounds(scores[[first, second]])
-    rounds = scores.shape[1]
-    epp = np.array(result.extras["epp"], dtype=float)
-    matches = rounds * (1.0 - np.eye(len(epp)))
-    gap = difference(epp, covariance_of(epp, matches, result.extras["ridge"]), first, second)
-    low, high = expit(gap.gap - Z * gap.stderr), expit(gap.gap + Z * gap.stderr)
-    return Note(
-        f"{names[first]} beats {names[second]} in {gap.probability:.0%} of rounds (95 % interval {low:.0%} to "
-        f"{high:.0%}; odds {gap.odds:.2f} to 1; Wald test p = {gap.p_value:.2g}). On these datasets it won "
-        f"{wins[0, 1]:g} of {rounds}, a tie being half a win."
-    )
-
-
-def _answer_within(result: Result, first: int, second: int, where: str) -> Note:
-    names, found = result.extras["names"], result.extras["on_dataset"][where]
-    dataset = result.extras["datasets"][int(where)]
-    epp = dict(zip(found["players"], found["epp"], strict=True))
-    if first not in epp or second not in epp:
-        return Note(f"One of the two has no bootstrap replicates on {dataset}.")
-    chance = float(expit(epp[first] - epp[second]))
-    return Note(
-        f"{names[first]} beats {names[second]} in {chance:.0%} of {found['rounds']} bootstrap replicates of the "
-        f"test rows of {dataset}, by the model."
-    )
-
-
 SECTION = Section(
     key="epp",
     label="Who beats whom (EPP)",
@@ -446,5 +413,5 @@ SECTION = Section(
     load=load,
     build=build,
     of_phase=True,
-    tools=(Tool("Calculator", "Compare", _choices, _answer),),
+    tools=(CALCULATOR,),
 )

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import expit
 
 from analysis.inputs.boards import BoardTable, Dataset, Entry, Loaded
-from analysis.measures.epp import rate, wins_across_rounds, wins_in_rounds
+from analysis.measures.epp import difference, rate, wins_across_rounds, wins_in_rounds
+from analysis.measures.epp_rounds import covariance_by_rounds
 from analysis.results import Result
 from analysis.sections import epp as section
 from analysis.sections.base import quiet
@@ -74,18 +75,39 @@ def test_it_gives_the_published_epp_of_vtab(vectors, ties):
 
 
 def test_it_agrees_with_logistic_regression_of_statsmodels():
-    import statsmodels.api as sm
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
 
     wins = wins_in_rounds(SCORES)
     first, second = np.triu_indices(4, 1)
     design = np.zeros((len(first), 4))
     design[np.arange(len(first)), first], design[np.arange(len(first)), second] = 1, -1
     won = np.column_stack([wins[first, second], wins[second, first]])
-    fitted = sm.GLM(won, design[:, 1:], family=sm.families.Binomial()).fit()
+    fitted = GLM(won, design[:, 1:], family=Binomial()).fit()
     rating = rate(wins)
     assert rating.epp[1:] - rating.epp[0] == pytest.approx(fitted.params, abs=1e-6)
     assert rating.stderr_against(0)[1:] == pytest.approx(fitted.bse, rel=1e-5)
     assert rating.deviance == pytest.approx(fitted.deviance, abs=1e-6)
+
+
+def test_with_two_players_rounds_and_matches_are_the_same_units():
+    scores = np.array([[1.0, 1, 1, 0, 0], [0.0, 0, 0, 1, 1]])
+    rating = rate(wins_in_rounds(scores))
+    by_rounds = covariance_by_rounds(scores, rating.epp, 0.0)
+    assert by_rounds == pytest.approx(rating.covariance * 5 / 4)
+
+
+def test_rounds_as_units_claim_less_where_all_matches_of_a_round_share_its_scores():
+    rng = np.random.default_rng(0)
+    truth = np.linspace(-1, 1, 30)
+    drawn = [truth + rng.logistic(size=(12, 30)) for _ in range(40)]
+    ratings = [(scores.T, rate(wins_in_rounds(scores.T), ridge=1e-6)) for scores in drawn]
+    gaps = [rating.epp[-1] - rating.epp[0] for _, rating in ratings]
+    matches = np.mean([rating.difference(29, 0).stderr for _, rating in ratings])
+    spread = [covariance_by_rounds(scores, rating.epp, 0.0) for scores, rating in ratings]
+    rounds = np.mean([difference(np.zeros(30), one, 29, 0).stderr for one in spread])
+    assert matches < 0.6 * np.std(gaps)
+    assert 0.7 * np.std(gaps) < rounds < 1.3 * np.std(gaps)
 
 
 def test_players_who_always_win_get_a_finite_epp_by_a_ridge():
@@ -182,8 +204,8 @@ def test_the_section_ranks_entrants_by_epp(monkeypatch, vectors):
     table = result.named("epp_table")
     assert [row[1] for row in table.rows] == ["a", "b", "c", "d"]
     assert table.rows[0][2] == pytest.approx(vectors["epp"]["tiny"]["epp_mean0"][0], abs=1e-6)
-    assert table.rows[3][4] == pytest.approx(1 - vectors["epp"]["tiny"]["p_A_beats_D"], abs=1e-6)
-    assert table.rows[0][6:] == (13.5, 18)
+    assert table.rows[3][5] == pytest.approx(1 - vectors["epp"]["tiny"]["p_A_beats_D"], abs=1e-6)
+    assert table.rows[0][7:] == (13.5, 18)
     assert "beats the next, b" in result.headline
 
 
@@ -218,6 +240,7 @@ def test_the_calculator_tells_how_often_one_beats_another(monkeypatch, vectors):
     assert [choice.name for choice in tool.choices(result)] == ["first", "second", "where"]
     (said,) = tool.answer(result, {"first": "0", "second": "3"})
     assert "a beats d in 86% of rounds" in said.text and "p = 0.011" in said.text and "won 5 of 6" in said.text
+    assert "With datasets rather than matches as units" in said.text
     (said,) = tool.answer(result, {"first": "0", "second": "3", "where": "2"})
     assert "50% of 8 bootstrap replicates of the test rows of set2" in said.text
     assert tool.answer(result, {"first": "0", "second": "x"}) == ()

@@ -17,9 +17,10 @@ from analysis.benchmarks.views.base import (
 )
 from analysis.charts import epp as charts
 from analysis.measures.epp import Rating, rate, wins_in_rounds
+from analysis.measures.epp_rounds import Z
 from analysis.results import Block, Column, Figure, Note, Result, Table, rows_of
 from analysis.sections.base import Choice
-from analysis.sections.epp import METHOD, REFERENCES, Z
+from analysis.sections.epp import METHOD, REFERENCES
 
 MOST = 400  # players; of more the best by mean score are rated
 DRAWN = 40
