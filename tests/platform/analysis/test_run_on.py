@@ -18,6 +18,7 @@ from submissions import curves, handover, policy
 from submissions.models import Run, RunState, Submission
 from tests.platform import factories as make
 from tests.platform.analysis.test_curves_section import BEST, MIDDLE, left
+from tests.platform.api.test_worker_protocol import Caller
 from tests.platform.series import fail
 
 pytestmark = pytest.mark.django_db
@@ -179,3 +180,13 @@ def test_organizers_see_first_what_would_run_and_then_let_it_run(phase):
     assert client.post(address + "run/", {**sent, "factor": "²"}).status_code == 400
     client.post(address + "remove/", {**sent, "confirm": "yes"})
     assert not RunOn.objects.exists()
+
+
+def test_a_worker_is_given_the_longer_budget_and_what_the_program_is_told(phase):
+    longer = run_on(phase)
+    Submission.objects.filter(arrival="run_on").update(archive="submissions/one.zip", sha256="0" * 64)
+    _, token = make.worker()
+    caller = Caller(Client(), token)
+    claimed, _ = caller.claim(longer.run)
+    assert claimed["budget"]["wall_seconds"] == 30 and claimed["told_seconds"] == 10
+    assert claimed["seed"] == longer.of.seed
