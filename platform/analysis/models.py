@@ -64,12 +64,22 @@ class MetaFeatures(models.Model):
     origin = models.CharField(max_length=9, choices=Origin.choices, default=Origin.COMPUTED)
     values = models.JSONField(default=dict, help_text="By name; null where one has no value.")
     definitions = models.CharField(max_length=10, default="1", help_text="Of the version of their definitions.")
+    sample = models.CharField(max_length=300, blank=True, help_text="On how much of the data they were measured.")
     sentence = models.CharField(max_length=300, blank=True, help_text="Why there are none.")
+    deadline = models.DateTimeField(
+        null=True, blank=True, help_text="While they are computed: when somebody else takes it up again."
+    )
+    tries = models.PositiveSmallIntegerField(default=0)
     seconds = models.FloatField(null=True, blank=True)
     made_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return f"meta-features of {self.version}"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether they are being computed, or will be again."""
+        return self.deadline is not None
 
 
 class BasicEntry(models.Model):

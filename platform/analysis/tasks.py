@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from analysis import other_scores, work
+from analysis import meta, other_scores, work
 from analysis.benchmarks import work as reading
 
 
@@ -36,3 +36,9 @@ def sweep() -> None:
 def score_by_common_metric() -> None:
     """Score what stands on the boards of phases that are over under the common metrics, some at a time."""
     other_scores.score_due(timezone.now())
+
+
+@shared_task(name="analysis.meta_features")  # type: ignore[untyped-decorator]
+def meta_features() -> None:
+    """Measure datasets of which no meta-features are known, some at a time."""
+    meta.compute_due(timezone.now())

@@ -42,6 +42,7 @@ app.conf.update(
             "schedule": 60.0,
             "options": {"expires": 55},
         },
+        "meta_features": {"task": "analysis.meta_features", "schedule": 60.0, "options": {"expires": 55}},
         "old_analyses": {"task": "analysis.sweep", "schedule": 1800.0, "options": {"expires": 600}},
         "sweep": {"task": "submissions.sweep", "schedule": 1800.0, "options": {"expires": 600}},
     },

@@ -89,7 +89,7 @@ def _evenly(count: int, most: int) -> NDArray[np.int64]:
 def _dense(X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
     if scipy.sparse.issparse(X):
         return np.asarray(X[rows][:, columns].toarray(), dtype=np.float64)
-    return np.asarray(X[rows][:, columns], dtype=np.float64)
+    return np.asarray(X[np.ix_(rows, columns)], dtype=np.float64)
 
 
 def _sentence(X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64], encoded: Floats, seed: int) -> str:

@@ -2,8 +2,8 @@
 
 Two families. `Landmark...` are auto-sklearn's: accuracy in five folds of rows in their order, neither shuffled nor
 stratified (its test for the kind of target is never true), so that its published numbers can be compared.
-`StratifiedLandmark...` are ours: balanced accuracy in five stratified, shuffled folds, which does not depend on the
-order of the rows or on the share of the largest class. A regression has `LandmarkR2...`: R2 in shuffled folds.
+`StratifiedLandmark...` are ours: balanced accuracy in five stratified, shuffled folds, which does not depend on
+the order of the rows or on the share of the largest class. A regression has `LandmarkR2...`: R2 in shuffled folds.
 """
 
 import warnings
@@ -126,6 +126,6 @@ def _reached(make: Make, X: Floats, y: NDArray[Any], folds: Folds, measure: Call
                 fitted: Any = make()
                 fitted.fit(X[train], y[train])
                 found.append(float(measure(y[test], fitted.predict(X[test]))))
-            except (ValueError, np.linalg.LinAlgError):
+            except (ValueError, IndexError, np.linalg.LinAlgError):  # the second: features that do not vary
                 return None
     return float(np.mean(found))

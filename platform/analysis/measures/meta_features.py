@@ -75,6 +75,7 @@ STATISTICAL = (
 )
 LANDMARKS = landmarks.NAMES
 EXTRA = "pymfe."  # before the names of the extra group
+BLOCK = 4_000_000  # values that are looked at at once
 MOST_CLASSES = 30  # which pymfe compares one by one
 # Titles of the groups with the names in them, in the order of pages. What has another name is of the extra group.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -173,7 +174,7 @@ def _missing(X: Any) -> tuple[int, int, int]:
         rows = np.searchsorted(X.indptr, at, side="right")
         return int(at.size), int(np.unique(X.indices[at]).size), int(np.unique(rows).size)
     count, in_rows, in_features = 0, 0, np.zeros(X.shape[1], dtype=bool)
-    step = max(1, 4_000_000 // X.shape[1])
+    step = max(1, BLOCK // X.shape[1])
     for start in range(0, X.shape[0], step):
         gaps = np.isnan(X[start : start + step])
         count += int(gaps.sum())
@@ -205,8 +206,9 @@ def classes(y: NDArray[Any], *, task: str) -> Values:
 
 
 def symbols(X: Any, is_categorical: NDArray[np.bool_]) -> Values:
-    """How many different values the categorical features have; those with none at all are left out; 0 without any."""
-    counts = np.array([_distinct(X, column) for column in np.flatnonzero(is_categorical)])
+    """How many different values the categorical features have; those with none at all are left out; 0 without "
+    "any."""
+    counts = np.array([len(values) for values in _distinct(X, np.flatnonzero(is_categorical))], dtype=np.float64)
     counts = counts[counts > 0]
     if not counts.size:
         return dict.fromkeys(TARGETS[6:], 0.0)
@@ -214,9 +216,18 @@ def symbols(X: Any, is_categorical: NDArray[np.bool_]) -> Values:
     return {name: float(value) for name, value in zip(TARGETS[6:], found, strict=True)}
 
 
-def _distinct(X: Any, column: int) -> int:
-    values = X[:, [column]].toarray().ravel() if scipy.sparse.issparse(X) else np.asarray(X[:, column])
-    return int(np.unique(values[~np.isnan(values)]).size)
+def _distinct(X: Any, columns: NDArray[np.int64]) -> list[set[float]]:
+    """The values of each of the columns, without NaN; in blocks of rows, as the file behind them is laid out."""
+    found: list[set[float]] = [set() for _ in columns]
+    if not columns.size:
+        return found
+    step = max(1, BLOCK // len(columns))
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step][:, columns]
+        block = block.toarray() if scipy.sparse.issparse(block) else np.asarray(block)
+        for values, column in zip(found, block.T, strict=True):
+            values.update(np.unique(column[~np.isnan(column)]).tolist())
+    return found
 
 
 def extra(sample: Sample, *, task: str, seed: int) -> Values:

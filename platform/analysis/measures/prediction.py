@@ -1,9 +1,9 @@
 """Which meta-features predict how hard a dataset is, and whether they predict it at all.
 
-As the chapter's section 10.5.3 (figure 10.8) does it: a random forest learns the winner's score of each dataset from
-its meta-features and tells the importance of each, by impurity ("Gini"). Beside it stands what the figure needs to
-be read: importance by permutation, and R2 in a repeated cross-validation, which says whether there is anything to
-explain. On 30 datasets it is about 0.
+As the chapter's section 10.5.3 (figure 10.8) does it: a random forest learns the winner's score of each dataset
+from its meta-features and tells the importance of each, by impurity ("Gini"). Beside it stands what the figure
+needs to be read: importance by permutation, and R2 in a repeated cross-validation, which says whether there is
+anything to explain. On 30 datasets it is about 0.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 Floats = NDArray[np.float64]
 
 FEWEST = 8  # datasets: fewer cannot be divided into folds that say anything
-TREES, FOLD_TREES = 500, 100
+TREES, FOLD_TREES = 500, 50
 REPEATS, FOLDS = 5, 5
 SHUFFLES = 10
 SEED = 0
@@ -28,9 +28,9 @@ SEED = 0
 class Prediction:
     """Importances (k,) of the named features, and how well they predict.
 
-    `gini` with its standard error `gini_error` over the trees; `permutation` is the loss of R2 on the same datasets
-    when a feature is shuffled, with its standard deviation over the shuffles. `r2` (REPEATS,) are R2 of predictions
-    for datasets that the forest did not learn from, one for each repeat; `predicted` (n,) their mean.
+    `gini` with its standard error `gini_error` over the trees; `permutation` is the loss of R2 on the same
+    datasets when a feature is shuffled, with its standard deviation over the shuffles. `r2` (REPEATS,) are R2 of
+    predictions for datasets that the forest did not learn from, one for each repeat; `predicted` (n,) their mean.
     """
 
     names: tuple[str, ...]

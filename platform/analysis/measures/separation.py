@@ -1,10 +1,10 @@
 """Whether meta-features tell which basic method wins on a dataset: linear discriminants, judged out of sample.
 
 The chapter's section 10.5.5 (figure 10.10) shows 30 datasets cleanly separated by linear discriminants of 40
-meta-features. With more features than datasets that happens whatever the labels: in sample everything is separated,
-and left-out datasets are told worse than by always naming the most frequent method. So discriminants are shrunk
-(Ledoit and Wolf's estimate of the covariance) where features are more than a third of the datasets, and the
-leave-one-out accuracy always stands beside that of the most frequent method.
+meta-features. With more features than datasets that happens whatever the labels: in sample everything is
+separated, and left-out datasets are told worse than by always naming the most frequent method. So discriminants
+are shrunk (Ledoit and Wolf's estimate of the covariance) where features are more than a third of the datasets, and
+the leave-one-out accuracy always stands beside that of the most frequent method.
 """
 
 import warnings
@@ -62,9 +62,7 @@ class Separation:
         return self.left_out > self.majority
 
 
-def separate(
-    X: Floats, labels: NDArray[np.int64], names: Sequence[str], *, seed: int = SEED
-) -> Separation | None:
+def separate(X: Floats, labels: NDArray[np.int64], names: Sequence[str], *, seed: int = SEED) -> Separation | None:
     """Discriminants of meta-features X (n, k) for labels (n,); None for too few datasets, or only one label.
 
     Landmarks are dropped: they are what such methods reached, and would tell the label by itself.

@@ -11,9 +11,9 @@ Floats = NDArray[np.float64]
 def distances(X: Floats) -> Floats:
     """Mean absolute difference of scaled meta-features between each two of n datasets, (n, n).
 
-    X: (n, k) with NaN where one has no value. Every feature is scaled to 0..1 over these datasets (L1 distance as in
-    auto-sklearn's search for known datasets, Feurer et al. 2015, divided by the number of features that both have).
-    Features that do not vary say nothing and are left out; NaN where two datasets share no feature.
+    X: (n, k) with NaN where one has no value. Every feature is scaled to 0..1 over these datasets (L1 distance as
+    in auto-sklearn's search for known datasets, Feurer et al. 2015, divided by the number of features that both
+    have). Features that do not vary say nothing and are left out; NaN where two datasets share no feature.
     """
     _, kept = usable(X, [str(column) for column in range(X.shape[1])])
     values = np.where(np.isfinite(X), X, np.nan)[:, [int(column) for column in kept]]
