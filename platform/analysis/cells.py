@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from analysis.results import Cell, Column
 
 NONE = "–"
+MOST_WHOLE = 1e6  # numbers from here on are shown by their powers of ten
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,6 @@ def _words(cell: Cell) -> str:
 
 
 def _number(value: float, digits: int) -> str:
-    if value and abs(value) < 10**-digits:
+    if value and not 10**-digits <= abs(value) < MOST_WHOLE:
         return f"{value:.1e}"
     return f"{value:.{digits}f}"

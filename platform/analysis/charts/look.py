@@ -31,7 +31,9 @@ PAPER = {
     "--ramp-middle": "#5aa79c",
     "--ramp-high": "#063b36",
     "--below": "#b6541b",
+    "--below-soft": "#e0ae8d",
     "--between": "#f1f2ef",
+    "--above-soft": "#86b4d5",
     "--above": "#0b66a8",
 }
 CATEGORIES = [f"--chart-{number}" for number in range(1, 9)]
@@ -81,7 +83,7 @@ CONFIG: dict[str, Any] = {
         "ordinal": ["--ramp-low", "--ramp-middle", "--ramp-high"],
         "ramp": ["--ramp-low", "--ramp-middle", "--ramp-high"],
         "heatmap": ["--ramp-low", "--ramp-middle", "--ramp-high"],
-        "diverging": ["--below", "--between", "--above"],
+        "diverging": ["--below", "--below-soft", "--between", "--above-soft", "--above"],
         "symbol": SHAPES,
     },
     "style": {
