@@ -134,7 +134,7 @@ def delete(benchmark: Benchmark, *, user: User) -> None:
         Benchmark.objects.filter(pk=benchmark.pk).delete()
         for file in (benchmark.upload, benchmark.content):
             if file:
-                transaction.on_commit(partial(file.storage.delete, file.name), robust=True)
+                transaction.on_commit(partial(file.storage.delete, file.name or ""), robust=True)
 
 
 def _check_change(benchmark: Benchmark, user: User) -> None:

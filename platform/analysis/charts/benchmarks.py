@@ -64,9 +64,9 @@ def levels(table: pd.DataFrame, *, parameter: str) -> dict[str, Any]:
     )
     tips = ["dataset:N", "level:N", *(alt.Tooltip(f"{one}:Q", format=".4f") for one in ("low", "median", "high"))]
     middle = base.mark_point(filled=True).encode(
-        x="median:Q", shape=alt.Shape("level:N", title=parameter), tooltip=tips
+        x="median:Q", shape=alt.Shape("level:N", legend=None), tooltip=tips
     )
-    return spec((bars + middle).properties(width="container", height=alt.Step(26)))
+    return spec((bars + middle).properties(width="container", height=alt.Step(26, **{"for": "position"})))
 
 
 def gains(table: pd.DataFrame) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def portfolio(table: pd.DataFrame) -> dict[str, Any]:
         color=alt.Color("on:N", title="on"),
         tooltip=["size:Q", "on:N", alt.Tooltip("regret:Q", format=".4f")],
     )
-    points = chart.mark_point(filled=True).encode(shape=alt.Shape("on:N", title="on"))
+    points = chart.mark_point(filled=True).encode(shape=alt.Shape("on:N", legend=None))
     return spec((chart.mark_line() + points).properties(width="container", height=280))
 
 

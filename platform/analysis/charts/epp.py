@@ -101,11 +101,14 @@ def fit(predicted: Sequence[float], observed: Sequence[float], pairs: Sequence[i
     """Observed shares of wins against those that the model says; the diagonal is a perfect fit."""
     table = pd.DataFrame({"predicted": predicted, "observed": observed, "pairs": pairs})
     line = alt.Chart(pd.DataFrame({"predicted": [0.5, 1.0], "observed": [0.5, 1.0]})).mark_line(style="reference")
+    most = max(pairs, default=1)
     points = (
         alt.Chart(table)
         .mark_point(filled=True, opacity=0.6)
         .encode(
-            size=alt.Size("pairs:Q", legend=None, scale=alt.Scale(range=[20, 200])),
+            size=alt.Size(
+                "pairs:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0, 45 if most == 1 else 200])
+            ),
             tooltip=[
                 alt.Tooltip("predicted:Q", title="predicted", format=".1%"),
                 alt.Tooltip("observed:Q", title="observed", format=".1%"),

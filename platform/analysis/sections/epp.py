@@ -350,7 +350,7 @@ def _on_replicates(
         values = drawn[:, column]
         rounds = int(np.isfinite(values).sum(axis=1).max(initial=0))
         values = values[:, :rounds]
-        has: NDArray[np.bool_] = np.isfinite(values).all(axis=1)
+        has = np.asarray(np.isfinite(values).all(axis=1))
         if not rounds or has.sum() < 2:
             continue
         rating = rate(wins_in_rounds(values[has]))
