@@ -1,4 +1,4 @@
-"""Figures of the analyses in a browser: drawn without a word from the policy, in both schemes, on small screens."""
+"""Figures of the analyses in a browser: drawn without a word from the policy, in both schemes, also on a phone."""
 
 import datetime as dt
 

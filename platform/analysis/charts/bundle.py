@@ -5,6 +5,7 @@ import hashlib
 import os
 import threading
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import altair
@@ -13,6 +14,7 @@ from django.conf import settings
 
 from config.home import private_folder
 
+CONVERTER = metadata.version("vl-convert-python")
 VEGA_LITE: str = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
@@ -20,7 +22,7 @@ SNIPPET = "window.vegaEmbed = vegaEmbed;"
 @cache
 def version() -> str:
     """Of all that decides the script: it stands in its address, so that browsers may keep it for ever."""
-    parts = (vl_convert.__version__, vl_convert.get_vega_version(), VEGA_LITE, SNIPPET)
+    parts = (CONVERTER, vl_convert.get_vega_version(), VEGA_LITE, SNIPPET)
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
 
 

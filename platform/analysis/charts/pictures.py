@@ -12,7 +12,7 @@ from typing import Any
 import vl_convert
 from django.conf import settings
 
-from analysis.charts.bundle import VEGA_LITE
+from analysis.charts.bundle import CONVERTER, VEGA_LITE
 from analysis.charts.fit import fitted
 from analysis.charts.look import on_paper
 from config.home import private_folder
@@ -54,7 +54,7 @@ def sweep() -> None:
 
 def _kept(asked: str, suffix: str, make: Callable[[], bytes]) -> bytes:
     """What is kept under the hash of what it shows; made where it is not."""
-    digest = hashlib.sha256(f"{vl_convert.__version__} {VEGA_LITE} {asked}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{CONVERTER} {VEGA_LITE} {asked}".encode()).hexdigest()
     kept = _folder() / f"{digest}.{suffix}"
     try:
         content = kept.read_bytes()

@@ -28,8 +28,9 @@ function coloured(look) {
 function configured(look, width) {
   const config = coloured(look);
   if (width < SMALL) {
-    config.legend = { ...config.legend, orient: "bottom", columns: 2, labelLimit: width / 2 - 40 };
+    config.legend = { ...config.legend, orient: "bottom", columns: 2, labelLimit: width / 2 - 40, titleLimit: width - 40, layout: { bottom: { direction: "vertical" } } };
     config.axis = { ...config.axis, labelLimit: Math.round(width * 0.32), titleLimit: width - 60 };
+    config.axisX = { ...config.axisX, tickCount: 5 };
     config.header = { ...config.header, labelLimit: width - 60 };
   }
   return config;
@@ -59,6 +60,8 @@ async function narrowed(view, place, spec, again) {
   if (over <= 0) return view;
   if (isFaceted(spec) || spec.hconcat || spec.concat || spec.vconcat) return again(over);
   if (isFree(spec.width)) await view.width(Math.max(SMALLEST, view.width() - over - 1)).runAsync();
+  const still = place.scrollWidth - place.clientWidth; // labels that hang over move with it
+  if (isFree(spec.width) && still > 0) await view.width(Math.max(SMALLEST, view.width() - still)).runAsync();
   return view;
 }
 
