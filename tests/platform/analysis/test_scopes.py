@@ -4,6 +4,8 @@ import datetime as dt
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analysis.inputs.audience import Audience, scopes, usual_scope
@@ -63,3 +65,17 @@ def test_an_anonymous_board_is_in_no_combination(two_finals):
 
 def test_an_audience_survives_being_stored():
     assert Audience.from_json(FINALS.to_json()) == FINALS
+
+
+def test_loading_a_board_asks_the_database_as_often_for_many_entrants_as_for_few(
+    two_finals, django_assert_max_num_queries
+):
+    now = clock.now(two_finals.contest)
+    with CaptureQueriesContext(connection) as few:
+        load_boards(two_finals.contest, FINALS, now)
+    for name in ("dave", "erin", "frank"):
+        finish(enter(two_finals["Final[1]"], make.user(name)), GOOD)
+    with django_assert_max_num_queries(len(few)):
+        boards = load_boards(two_finals.contest, FINALS, now)
+    assert len(boards[1].entries) == 5
+    assert not np.isnan(boards[1].scores).any() and boards[1].stderr.shape == boards[1].scores.shape

@@ -236,8 +236,8 @@ def note(view: View) -> Note:
     if view.missing:
         verb, they = ("is", "it stays") if view.missing == 1 else ("are", "they stay")
         said += (
-            f" {counted(view.missing, 'score')} of {view.count * view.tasks:,} {verb} missing, because a run failed "
-            f"or there was none; {they} in as the last rank and as a score of 0."
+            f" {counted(view.missing, 'score')} of {view.count * view.tasks:,} {verb} missing, because a run "
+            f"failed or there was none; {they} in as the last rank and as a score of 0."
         )
     if view.left_out:
         said += f" {counted(view.left_out, 'entry', 'entries')} without a place (baselines, "
