@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.refusals import Refused
 from competitions.models import Phase, Task
 from submissions import dispatch, making
 from submissions.forecast import work
-from submissions.models import Reason, Run, RunState, Submission
+from submissions.models import Prediction, Reason, Run, RunState, Score, Submission
 from submissions.programs import kinds
 from submissions.programs import making as programmed
 from submissions.standing import standing_submission
@@ -22,7 +22,12 @@ SCORABLE = (RunState.FINISHED, RunState.FAILED)
 OF_SCORING = (Reason.BAD_PREDICTIONS, Reason.SCORING_FAILED)
 # What `runnable` and `scorable` find, for the database.
 RUNNABLE = Q(source=Run.Source.CODE, state__in=SCORABLE) & ~Q(submission__state=Submission.State.CANCELLED)
-HAS_PREDICTIONS = Q(state=RunState.FINISHED) | Q(state=RunState.FAILED, reason__in=OF_SCORING)
+ONLY_A_SCORE = (
+    Q(source=Run.Source.RESULTS)
+    & Exists(Score.objects.filter(run=OuterRef("pk")))
+    & ~Exists(Prediction.objects.filter(run=OuterRef("pk")).exclude(file=""))
+)
+HAS_PREDICTIONS = (Q(state=RunState.FINISHED) | Q(state=RunState.FAILED, reason__in=OF_SCORING)) & ~ONLY_A_SCORE
 
 
 def runnable(runs: Iterable[Run]) -> list[Run]:
@@ -37,13 +42,20 @@ def runnable(runs: Iterable[Run]) -> list[Run]:
 
 
 def scorable(runs: Iterable[Run]) -> list[Run]:
-    """Those that left predictions: finished, or failed while they were scored."""
+    """Those that left predictions: finished, or failed while they were scored.
+
+    Of a replay of published results, only scores may be known: those stand as they are.
+    """
     found = []
     for run in runs:
         failed_in_scoring = run.state == RunState.FAILED and run.reason in OF_SCORING
         if run.state == RunState.FINISHED or failed_in_scoring:
             found.append(run)
-    return found
+    results = [run.pk for run in found if run.source == Run.Source.RESULTS]
+    alone = (
+        set(Run.objects.filter(ONLY_A_SCORE, pk__in=results).values_list("pk", flat=True)) if results else set()
+    )
+    return [run for run in found if run.pk not in alone]
 
 
 def run_again(run: Run, *, fresh: bool) -> None:

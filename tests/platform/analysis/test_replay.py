@@ -22,7 +22,9 @@ from analysis.replay.source import model_of, read
 from analysis.sections import BY_KEY
 from competitions import clock
 from competitions.models import Competition
-from submissions.models import Score, Submission
+from submissions.again import HAS_PREDICTIONS
+from submissions.changes import Rescore
+from submissions.models import Run, Score, Submission
 from tests.platform import factories as make
 from tests.shared import shared_case
 
@@ -213,6 +215,15 @@ def test_loading_again_changes_nothing(contest, published):
     again = load(published, owner=contest.created_by, wanted=of_madeline)
     assert again.was_there and not again.rounds and again.competition == contest
     assert (Submission.objects.count(), Score.objects.count()) == before
+
+
+@pytest.mark.django_db
+def test_published_scores_without_predictions_are_never_scored_again(contest):
+    phase = contest.phases().get(round__number=1)
+    scored = Rescore(by=contest.created_by, phase=phase).preview(clock.now(contest)).rescored
+    assert scored == 1
+    runs = Run.objects.filter(submission__phase=phase)
+    assert runs.filter(HAS_PREDICTIONS).count() == 1 < runs.count()
 
 
 @pytest.mark.django_db
