@@ -15,7 +15,7 @@ BY_ORDER = alt.EncodingSortField(field="order", op="min", order="ascending")
 def likeness(rows: Sequence[Row], names: Sequence[str]) -> Any:
     """A heat map of distances; rows have `one`, `other` and `distance`."""
     order = list(names)
-    marks = alt.Chart(alt.Data(values=list(rows))).mark_rect()
+    marks = alt.Chart(_data(rows)).mark_rect()
     chart = marks.encode(
         x=alt.X("one:N", sort=order, title=None, axis=alt.Axis(labelAngle=-90)),
         y=alt.Y("other:N", sort=order, title=None),
@@ -34,7 +34,7 @@ def importances(rows: Sequence[Row]) -> Any:
 
     Rows have `feature`, `order`, `gini`, `low`, `high`, `permutation`.
     """
-    base = alt.Chart(alt.Data(values=list(rows))).encode(y=alt.Y("feature:N", sort=BY_ORDER, title=None))
+    base = alt.Chart(_data(rows)).encode(y=alt.Y("feature:N", sort=BY_ORDER, title=None))
     tips = [
         alt.Tooltip("feature:N", title="Meta-feature"),
         alt.Tooltip("gini:Q", title="By impurity", format=".3f"),
@@ -52,7 +52,7 @@ def importances(rows: Sequence[Row]) -> Any:
 
 def predicted(rows: Sequence[Row], limits: tuple[float, float]) -> Any:
     """Predicted against real scores with the diagonal; rows have `dataset`, `score`, `predicted`."""
-    base = alt.Chart(alt.Data(values=list(rows)))
+    base = alt.Chart(_data(rows))
     scale = alt.Scale(domain=list(limits), zero=False, nice=True)
     points = base.mark_point(filled=True, size=60).encode(
         x=alt.X("score:Q", title="Best score of a participant", scale=scale),
@@ -66,14 +66,14 @@ def predicted(rows: Sequence[Row], limits: tuple[float, float]) -> Any:
     names = base.mark_text(align="left", dx=7, style="label").encode(
         x="score:Q", y="predicted:Q", text="dataset:N"
     )
-    ends = alt.Chart(alt.Data(values=[{"at": limits[0]}, {"at": limits[1]}]))
+    ends = alt.Chart(_data([{"at": limits[0]}, {"at": limits[1]}]))
     diagonal = ends.mark_line(style="reference").encode(x="at:Q", y="at:Q")
     return spec(alt.layer(diagonal, points, names).properties(height=360, width="container"))
 
 
 def discriminants(rows: Sequence[Row], methods: Sequence[str]) -> Any:
     """Datasets on the first two discriminants; rows have `dataset`, `method`, `first` and `second`."""
-    base = alt.Chart(alt.Data(values=list(rows)))
+    base = alt.Chart(_data(rows))
     scale = alt.Scale(domain=list(methods))
     points = base.mark_point(filled=True, size=80).encode(
         x=alt.X("first:Q", title="First discriminant", scale=alt.Scale(zero=False)),
@@ -89,3 +89,9 @@ def discriminants(rows: Sequence[Row], methods: Sequence[str]) -> Any:
         x="first:Q", y="second:Q", text="dataset:N", detail="method:N"
     )
     return spec(alt.layer(points, names).properties(height=380, width="container"))
+
+
+def _data(rows: Sequence[Row]) -> Any:
+    """Rows as the data of a chart."""
+    make: Any = alt.Data
+    return make(values=list(rows))

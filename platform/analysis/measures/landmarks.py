@@ -57,8 +57,8 @@ def compute(sample: Sample, *, task: str, seed: int) -> Values:
         return found
     if task == "regression":
         folds = list(KFold(FOLDS, shuffle=True, random_state=seed).split(X))
-        makers = zip(NUMBERS, _regressors(), strict=True)
-        return found | {f"LandmarkR2{name}": _reached(make, X, y, folds, r2_score) for name, make in makers}
+        numbers = zip(NUMBERS, _regressors(), strict=True)
+        return found | {f"LandmarkR2{name}": _reached(make, X, y, folds, r2_score) for name, make in numbers}
     makers = dict(zip(METHODS, _classifiers(several=y.ndim == 2), strict=True))
     plain = list(KFold(FOLDS).split(X))
     found |= {f"Landmark{name}": _reached(makers[name], X, y, plain, accuracy_score) for name in METHODS}

@@ -250,10 +250,10 @@ def extra(sample: Sample, *, task: str, seed: int) -> Values:
             names, found = measure.extract(suppress_warnings=True)
         except Exception:  # of many small measures, which fail in as many ways; they are an extra
             return {}
-    return {f"{EXTRA}{name}": value for name, value in zip(names, found, strict=True) if np.isscalar(value)}
+    return {f"{EXTRA}{name}": _finite(value) for name, value in zip(names, found, strict=True)}
 
 
 def _finite(value: Any) -> float | None:
-    if value is None or isinstance(value, complex) or not np.isfinite(value):
+    if not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
         return None
     return float(value)

@@ -111,7 +111,7 @@ def _losses(forest: RandomForestRegressor, X: Floats, y: Floats, seed: int) -> F
     found = forest.predict(copies.reshape(-1, k)).reshape(k, SHUFFLES, n)
     total = float(((y - y.mean()) ** 2).sum())
     base = float(r2_score(y, forest.predict(X)))
-    return base - (1.0 - ((found - y) ** 2).sum(axis=2) / total)
+    return np.asarray(base - (1.0 - ((found - y) ** 2).sum(axis=2) / total))
 
 
 def _out_of_fold(X: Floats, y: Floats, seed: int) -> Floats:

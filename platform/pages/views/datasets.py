@@ -14,6 +14,7 @@ from datasets.card import Card
 from datasets.models import DatasetVersion
 from datasets.policy import LEAST, Access, File
 from datasets.uploads.policy import awaited_by, may_upload
+from pages import meta_features
 from pages.answers import as_stranger_file
 from pages.datasets import WHO, ShownDataset, class_bars, library_lines, load
 
@@ -45,6 +46,7 @@ def dataset(request: HttpRequest, dataset_slug: str) -> HttpResponse:
         "card": card,
         "bars": class_bars(card) if card else None,
         "kinds": [(kind, count) for kind, count in card.types.items() if count] if card else [],
+        "meta": meta_features.panel(shown),
         "active": "card",
     }
     return render(request, "datasets/dataset.html", context)

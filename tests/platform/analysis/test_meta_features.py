@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from analysis import bell, meta
@@ -21,7 +22,7 @@ from analysis.sections.base import quiet
 from analysis.sections.meta_features import build, spaced
 from analysis.work import packed, unpacked
 from datasets.actions import import_dataset
-from datasets.models import DatasetVersion
+from datasets.models import Dataset, DatasetVersion
 from ingestion.dataset import write_dataset
 from tests.platform import factories as make
 from tests.platform.analysis.boards import made_board
@@ -245,3 +246,49 @@ def test_versions_that_were_replaced_or_are_held_back_are_not_measured(stored):
     assert list(meta.due()) == [newer]
     DatasetVersion.objects.filter(pk=newer.pk).update(is_held=True)
     assert list(meta.due()) == [stored]
+
+
+def card(dataset: Dataset, person=None) -> str:
+    client = Client()
+    if person:
+        client.force_login(person)
+    answer = client.get(f"/datasets/{dataset.slug}/")
+    return answer.content.decode() if answer.status_code == 200 else ""
+
+
+def described(owner, name: str, **fields) -> Dataset:
+    """A dataset with meta-features."""
+    made = make.dataset(owner, name)
+    Dataset.objects.filter(pk=made.pk).update(**fields)
+    known = {"NumberOfInstances": 40 + len(name), "LogNumberOfFeatures": 1.5, "pymfe.nr_disc": 1.0}
+    MetaFeatures.objects.create(version=made.current, values=known, sample="All 40 rows.")
+    return made
+
+
+def test_the_card_shows_the_meta_features_to_whom_it_shows_the_card(db):
+    olga = make.user("olga")
+    public, private = described(olga, "seen", is_public=True), described(olga, "unseen")
+    assert "Number Of Instances" in card(public) and "nr_disc" in card(public)
+    assert card(private) == ""
+    assert "Most alike" in card(private, olga)
+
+
+def test_the_card_compares_only_with_datasets_that_the_viewer_may_see(db):
+    olga, pia = make.user("olga"), make.user("pia")
+    public = described(olga, "seen", is_public=True)
+    described(olga, "hiddenset")
+    described(olga, "lookedfor", is_public=True)
+    assert "Hiddenset" in card(public, olga)
+    for viewer in (None, pia):
+        assert "Lookedfor" in card(public, viewer)
+        assert "Hiddenset" not in card(public, viewer)
+
+
+def test_the_card_says_why_there_are_none(db):
+    olga = make.user("olga")
+    made = make.dataset(olga, "plain")
+    assert "Meta-features" not in card(made, olga)
+    row = MetaFeatures.objects.create(version=made.current, deadline=timezone.now())
+    assert "They are being computed" in card(made, olga)
+    MetaFeatures.objects.filter(pk=row.pk).update(deadline=None, sentence=meta.TOO_SLOW)
+    assert meta.TOO_SLOW in card(made, olga)
