@@ -100,7 +100,7 @@ def _rows(look: Look) -> list[_Row]:
         )
     )  # fmt: skip
     # One text for all: a thousand small ones take ten times as long to read.
-    all_scores, all_cells = (json.loads(f"[{','.join(row[at] for row in read)}]") for at in (0, 1))
+    all_scores, all_cells = (json.loads(f"[{','.join(str(row[at]) for row in read)}]") for at in (0, 1))
     hides = look.is_anonymous
     return [
         _Row(

@@ -168,6 +168,20 @@ def test_a_regression_has_no_rule_of_fifty_over_e():
     assert column(found, "error_bars", "needed") == [None]
 
 
+def test_two_entrants_can_be_compared_by_a_form():
+    found = build(board([[0.9, 0.9], [0.2, 0.2]], stderr=0.01, names=["anna", "ben"]))
+    first, second = standings.duel.choices(found)
+    assert first.options == second.options == (("0", "anna"), ("1", "ben"))
+    [note] = standings.duel.answer(found, {"first": "0", "second": "1"})
+    assert "anna is ahead of ben in 100% of the draws of test rows" in note.text
+    assert "+0.7000" in note.text and "more than the chance" in note.text
+    [same] = standings.duel.answer(found, {"first": "1", "second": "1"})
+    assert "two different" in same.text
+    for asked in ({}, {"first": "0"}, {"first": "7", "second": "0"}, {"first": "x", "second": "²"}):
+        assert standings.duel.answer(found, asked) == ()
+    assert standings.duel.choices(build(board([[0.5]]))) == ()
+
+
 @pytest.mark.parametrize(
     "scores",
     [

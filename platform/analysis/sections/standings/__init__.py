@@ -9,7 +9,7 @@ from analysis.inputs.sizes import best_balanced, rows_of
 from analysis.inputs.tables import Loaded
 from analysis.results import Block, Note, Result
 from analysis.sections.base import Section, Tell
-from analysis.sections.standings import chances, errors, places, robust, significance
+from analysis.sections.standings import chances, duel, errors, places, robust, significance
 from analysis.sections.standings.view import View, counted, listed, view_of
 from competitions.models import Competition, Phase
 from leaderboards.series import in_series, rises
@@ -109,4 +109,5 @@ SECTION = Section(
     build=build,
     of_phase=True,
     version="2",
+    tools=(duel.TOOL,),
 )

@@ -5,13 +5,14 @@ import pandas as pd
 
 from analysis.charts import standings as charts
 from analysis.measures import bootstrap
-from analysis.results import Block, Column, Figure, Heading, Note
+from analysis.measures.ranks import Floats
+from analysis.results import Block, Column, Figure, Heading, Note, rows_of
 from analysis.sections.standings.places import warnings_of
 from analysis.sections.standings.view import SEED, View, counted
 
 CANDIDATES = 15  # entrants in the picture of who leads
 PAIRS = 20  # entrants in the picture of pairs
-MOST_PAIRS = 60  # entrants whose pairs are in the data
+MOST_PAIRS = 40  # entrants whose pairs are in the data
 BY_ROWS, BY_DATASETS = "test rows", "datasets, then test rows"
 QUESTIONS = (
     "Two questions, two answers. Drawing test rows anew asks: on these very datasets, would the same entrant lead "
@@ -110,8 +111,18 @@ def _pairs(view: View) -> Figure:
         Column("second", "ahead of"),
         Column("rows", "in draws of rows", "percent", 1),
         Column("datasets", "in draws of datasets, then rows", "percent", 1),
+        Column("gap", "⟨S⟩ differs by", "number", 4),
+        Column("low", "from", "number", 4, "95 % interval, same test rows for both."),
+        Column("high", "to", "number", 4),
     )
-    rows = tuple((names[i], names[j], float(found[i, j]), float(by_datasets[i, j])) for i, j in pairs)
+    scores = view.mean_scores[:count]
+    low, high = _gaps(view, count)
+    at = tuple(np.array(pairs).T)
+    rows = rows_of(
+        [names[i] for i, _ in pairs],
+        [names[j] for _, j in pairs],
+        *(one[at].round(6) for one in (found, by_datasets, np.subtract.outer(scores, scores), low, high)),
+    )
     frame = pd.DataFrame(
         [(names[i], names[j], i, j, float(found[i, j])) for i, j in pairs if max(i, j) < PAIRS],
         columns=["first", "second", "row", "column", "chance"],
@@ -135,3 +146,10 @@ def _pairs(view: View) -> Figure:
         seed=SEED,
         warnings=_warnings(view),
     )
+
+
+def _gaps(view: View, count: int) -> tuple[Floats, Floats]:
+    """The paired intervals of differences of ⟨S⟩ between the first so many entrants: two arrays count x count."""
+    draws = view.board.sign * view.draws[1][:count]
+    ends = [bootstrap.interval(own - draws) for own in draws]
+    return np.stack([low for low, _ in ends]), np.stack([high for _, high in ends])
