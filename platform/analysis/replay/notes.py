@@ -1,6 +1,7 @@
 """The block "As published" on the analyses of a replay: what was printed beside what comes out here."""
 
 import datetime as dt
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -51,26 +52,25 @@ def facts_of(competition: Competition) -> dict[str, Any]:
 
 
 def as_published(section: str, loaded: Loaded, result: Result) -> tuple[Block, ...]:
-    """The blocks for one section; none where nothing was printed about what it shows."""
+    """The blocks for one section; none where nothing was published about what it shows."""
     found = answers(section, loaded, result)
-    if not found:
-        return ()
+    bars = error_bars(loaded) if section == "standings" and REPLAY in loaded.facts else None
+    blocks: list[Block] = [*_statements(found)] if found else []
+    blocks += [bars] if bars is not None and bars.rows else []
+    return (Heading("As published", ABOUT), *blocks) if blocks else ()
+
+
+def _statements(found: list[tuple[Claim, Found]]) -> Iterator[Block]:
+    """What was printed beside what came out, and a warning for each that does not come out."""
     rows = tuple(
         (claim.where, claim.text, claim.printed, answer.here, YES if answer.agrees else NO, claim.remark)
         for claim, answer in found
     )
     missed = [claim for claim, answer in found if not answer.agrees]
-    notes = [
-        Note(f"Not reproduced ({claim.where}): {claim.text} {claim.remark}".strip(), "warning") for claim in missed
-    ]
-    tables = [error_bars(loaded)] if section == "standings" else []
     agreed = f"{len(found) - len(missed)} of {len(found)} statements are reproduced."
-    return (
-        Heading("As published", ABOUT),
-        Table("as-published", "As published", COLUMNS, rows, agreed),
-        *notes,
-        *tables,
-    )
+    yield Table("as-published", "As published", COLUMNS, rows, agreed)
+    for claim in missed:
+        yield Note(f"Not reproduced ({claim.where}): {claim.text} {claim.remark}".strip(), "warning")
 
 
 def error_bars(loaded: Loaded) -> Table:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 from django.test import Client
 
@@ -16,9 +17,10 @@ from analysis.replay.claims import CLAIMS
 from analysis.replay.contest import CLOSES
 from analysis.replay.facts import raw_value
 from analysis.replay.loading import load
-from analysis.replay.notes import answers
+from analysis.replay.notes import answers, as_published
 from analysis.replay.reading import rows_by
 from analysis.replay.source import model_of, read
+from analysis.results import Result
 from analysis.sections import BY_KEY
 from competitions import clock
 from competitions.models import Competition
@@ -224,6 +226,28 @@ def test_published_scores_without_predictions_are_never_scored_again(contest):
     assert scored == 1
     runs = Run.objects.filter(submission__phase=phase)
     assert runs.filter(HAS_PREDICTIONS).count() == 1 < runs.count()
+
+
+@pytest.mark.django_db
+def test_the_command_says_what_there_is(contest, published, capsys):
+    call_command("replay_2016", str(published.folder), "--owner", "olga", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert (said["slug"], said["was_there"], said["rounds"]) == (contest.slug, True, [])
+    with pytest.raises(SystemExit):
+        call_command("replay_2016", "/nowhere", "--owner", "olga")
+    assert "scores_winner.csv" in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+def test_the_error_bars_of_a_round_stand_beside_those_computed_here(contest):
+    phase = contest.phases().get(round__number=1)
+    section = BY_KEY["standings"]
+    loaded = section.load(contest, Audience(phase=phase.pk, part="test"), clock.now(contest))
+    bars = rows_by(
+        Result("", as_published("standings", loaded, Result("", ()))), "published-error-bars", "dataset"
+    )
+    assert bars["madeline"]["published"] == 0.04
+    assert bars["madeline"]["spread"] == pytest.approx(0.0374, abs=0.005)
 
 
 @pytest.mark.django_db
