@@ -34,7 +34,11 @@ def sensitivity(
     points: pd.DataFrame, lines: pd.DataFrame, *, parameter: str, is_log: bool, columns: int
 ) -> dict[str, Any]:
     """AUC by a hyper-parameter, a small picture for each dataset; both tables have dataset, place, x and auc."""
-    x = alt.X("x:Q", title=parameter, scale=alt.Scale(type="log" if is_log else "linear", zero=False, nice=False))
+    x = alt.X(
+        "x:Q",
+        title=parameter,
+        scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
+    )
     y = alt.Y("auc:Q", title="AUC", scale=alt.Scale(zero=False))
     both = pd.concat([points.assign(kind="configuration"), lines.assign(kind="LOESS")], ignore_index=True)
     base = alt.Chart(both)

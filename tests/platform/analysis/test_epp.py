@@ -1,20 +1,26 @@
 """EPP: the published numbers, what a Bradley-Terry model must keep, and the section over a board."""
 
+import datetime as dt
 import json
 
 import numpy as np
 import pytest
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit
 
+from analysis import work
+from analysis.inputs.audience import Audience
 from analysis.inputs.boards import BoardTable, Dataset, Entry, Loaded
 from analysis.measures.epp import difference, rate, wins_across_rounds, wins_in_rounds
 from analysis.measures.epp_rounds import covariance_by_rounds
 from analysis.results import Result
 from analysis.sections import epp as section
 from analysis.sections.base import quiet
+from tests.platform import factories as make
+from tests.platform.series import BAD, GOOD, enter, finish
 from tests.shared import shared_case
 
 # Four players in six rounds; player A and B tie once.
@@ -204,8 +210,11 @@ def test_the_section_ranks_entrants_by_epp(monkeypatch, vectors):
     table = result.named("epp_table")
     assert [row[1] for row in table.rows] == ["a", "b", "c", "d"]
     assert table.rows[0][2] == pytest.approx(vectors["epp"]["tiny"]["epp_mean0"][0], abs=1e-6)
-    assert table.rows[3][5] == pytest.approx(1 - vectors["epp"]["tiny"]["p_A_beats_D"], abs=1e-6)
-    assert table.rows[0][7:] == (13.5, 18)
+    assert table.rows[3][7] == pytest.approx(1 - vectors["epp"]["tiny"]["p_A_beats_D"], abs=1e-6)
+    assert table.rows[0][9:] == (13.5, 18)
+    assert [row[6] for row in table.rows] == pytest.approx(
+        vectors["epp"]["tiny"]["se_vs_A_each_match_once"], abs=1e-6
+    )
     assert "beats the next, b" in result.headline
 
 
@@ -277,3 +286,15 @@ def test_pictures_have_the_best_and_numbers_have_all(monkeypatch):
 
 def test_entrants_of_the_same_name_are_told_apart():
     assert section.distinct(["x", "y", "x"]) == ["x", "y", "x (2)"]
+
+
+@pytest.mark.django_db
+def test_it_analyses_a_phase_that_is_over_with_the_replicates_of_its_scores():
+    phase = make.phase(make.competition(), closes_at=timezone.now() - dt.timedelta(minutes=1))
+    for name, values in (("alice", GOOD), ("bob", BAD)):
+        finish(enter(phase, make.user(name), hours_ago=1), values)
+    result = work.compute_now(phase.competition, section.SECTION, Audience(phase=phase.pk, part="valid"))
+    table = result.named("epp_table")
+    assert [row[1] for row in table.rows] == ["alice", "bob"]
+    assert result.named("epp_within").rows
+    assert work.compute_now(phase.competition, section.SECTION, Audience(phase=phase.pk, part="test")) is None

@@ -57,14 +57,14 @@ def _algorithms(grid: Grid, found: dict[str, Tunability]) -> Table:
         Column("algorithm", "Algorithm"),
         Column("best", "Mean best AUC", "number", 4),
         Column("gain", "Gain over defaults", "number", 4),
-        Column("single", "Best single", "integer", title="its param_index"),
+        Column("single", "Best single", title="its param_index"),
         Column("regret", "Its mean regret", "number", 4),
     )
     rows = rows_of(
         [one.name for one, _ in ready if one],
         [np.nanmean(own.best) for _, own in ready],
         [np.nanmean(own.gain) if np.isfinite(own.gain).any() else None for _, own in ready],
-        [int(one.index[own.single]) for one, own in ready if one],
+        [str(one.index[own.single]) for one, own in ready if one],
         [own.regret[own.single] for _, own in ready],
     )
     return Table("tunability", "Every algorithm", columns, rows)
@@ -82,7 +82,7 @@ def _figure(grid: Grid, algorithm: Algorithm, own: Tunability) -> Figure:
     largest = names[0]
     columns = (
         Column("dataset", "Dataset"),
-        Column("best_index", "Best", "integer", title="the param_index of its best configuration"),
+        Column("best_index", "Best", title="the param_index of its best configuration"),
         Column("best", "Best AUC", "number", 4),
         Column("default", "Defaults", "number", 4),
         Column("gain", "Gain", "number", 4, title="of the best over the defaults"),
@@ -92,7 +92,7 @@ def _figure(grid: Grid, algorithm: Algorithm, own: Tunability) -> Figure:
     )
     rows = rows_of(
         names,
-        [int(algorithm.index[at]) if at >= 0 else None for at in own.best_at[order]],
+        [str(algorithm.index[at]) if at >= 0 else None for at in own.best_at[order]],
         *(
             one[order]
             for one in (own.best, own.default, own.gain, own.single_scores, own.gain_over_single, own.spread)
