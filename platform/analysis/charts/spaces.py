@@ -8,15 +8,25 @@ import altair as alt
 from analysis.charts.base import HEIGHT, spec
 
 Row = dict[str, Any]
+UNDER_LINES = alt.Fill("name:N", legend=None)
 
 
 def _data(rows: Sequence[Row]) -> Any:
     return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]
 
 
-def _named(name: str = "name") -> dict[str, Any]:
-    """Sets are told apart by colour and by the dashes of their lines."""
-    return {"color": alt.Color(f"{name}:N", title=None), "strokeDash": alt.StrokeDash(f"{name}:N", title=None)}
+def _named() -> dict[str, Any]:
+    """Sets are told apart by colour and by the dashes of their lines; one legend tells both."""
+    strokes = alt.Legend(symbolType="stroke", symbolStrokeWidth=2)
+    return {
+        "color": alt.Color("name:N", title=None, legend=strokes),
+        "strokeDash": alt.StrokeDash("name:N", title=None, legend=strokes),
+    }
+
+
+def _without_own_legend(area: Any, lines: Any) -> Any:
+    """Areas under lines; the legend that areas leave out, those of lines would otherwise leave out, too."""
+    return alt.layer(area, lines).resolve_legend(fill="independent")
 
 
 def distributions(rows: Sequence[Row], *, title: str, threshold: float | None = None) -> dict[str, Any]:
@@ -43,12 +53,11 @@ def distributions(rows: Sequence[Row], *, title: str, threshold: float | None = 
 
 def histogram(rows: Sequence[Row], *, title: str, count: str, is_log: bool = False) -> dict[str, Any]:
     """How many models lie in bins, as steps; rows have `name`, `low`, `high`, `share`, `count`, in order."""
-    scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False, nice=False)
+    scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False)
     last = {row["name"]: {**row, "low": row["high"], "share": 0.0, "count": 0} for row in rows}
     base = _data([*rows, *last.values()]).encode(
         x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(format="~s")),
         y=alt.Y("share:Q", title=count, stack=None, axis=alt.Axis(format="%")),
-        color=alt.Color("name:N", title=None),
     )
     steps = base.mark_line(interpolate="step-after").encode(
         tooltip=[
@@ -60,13 +69,13 @@ def histogram(rows: Sequence[Row], *, title: str, count: str, is_log: bool = Fal
         ],
         **_named(),
     )
-    area = base.mark_area(interpolate="step-after", opacity=0.15)
-    return spec(alt.layer(area, steps).properties(width="container", height=HEIGHT))
+    area = base.mark_area(interpolate="step-after", opacity=0.15).encode(fill=UNDER_LINES)
+    return spec(_without_own_legend(area, steps).properties(width="container", height=HEIGHT))
 
 
 def scatter(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False) -> dict[str, Any]:
     """Errors by complexity; rows have `name`, `error` and the complexity `x`."""
-    scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False)
+    scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
     chart = (
         _data(rows)
         .mark_point(opacity=0.55, size=24)
@@ -87,15 +96,15 @@ def scatter(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: boo
 
 def bands(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool = False) -> dict[str, Any]:
     """Means with bands of two standard deviations; rows have `name`, `x`, `mean`, `low`, `high`."""
-    scale = alt.Scale(type="log", base=2) if is_log else alt.Scale(zero=False)
+    scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
     axis = alt.Axis(format="~s", tickMinStep=1)
     base = _data(rows).encode(x=alt.X(f"{x}:Q", title=titles[0], scale=scale, axis=axis))
     area = base.mark_area(opacity=0.12).encode(
         y=alt.Y("low:Q", title=titles[1], scale=alt.Scale(zero=False)),
         y2="high:Q",
-        color=alt.Color("name:N", title=None),
+        fill=UNDER_LINES,
     )
-    line = base.mark_line(point=True).encode(
+    line = base.mark_line(point={"filled": True, "strokeDash": [1, 0]}).encode(
         y=alt.Y("mean:Q", title=titles[1]),
         tooltip=[
             alt.Tooltip("name:N", title="Set"),
@@ -106,7 +115,7 @@ def bands(rows: Sequence[Row], *, x: str, titles: tuple[str, str], is_log: bool 
         ],
         **_named(),
     )
-    return spec(alt.layer(area, line).properties(width="container", height=HEIGHT))
+    return spec(_without_own_legend(area, line).properties(width="container", height=HEIGHT))
 
 
 def sample_sizes(rows: Sequence[Row], *, guides: Sequence[int]) -> dict[str, Any]:

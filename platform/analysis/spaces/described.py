@@ -150,7 +150,7 @@ def _distribution(measure: Measure, limits: Limits) -> Figure:
             low, high = float(one.edges[index]), float(one.edges[index + 1])
             rows.append((name, low, high, int(count), float(share)))
     keys = ("name", "low", "high", "count", "share")
-    medians = [f"{_middle(one):.3g} in {name}" for name, one in found.items()]
+    medians = [f"{round(_middle(one), -3):,.0f} in {name}" for name, one in found.items()]
     total = sum(int(one.counts.sum()) for one in found.values())
     return Figure(
         key=f"complexity_{measure}",
@@ -160,7 +160,7 @@ def _distribution(measure: Measure, limits: Limits) -> Figure:
         spec=charts.histogram(
             [dict(zip(keys, row, strict=True)) for row in rows],
             title=TITLES[measure],
-            count="share of the networks below the limit",
+            count="share below the limit",
         ),
         columns=(
             Column("name", "Space"),

@@ -98,6 +98,11 @@ def label(key: str) -> str:
     return LABELS.get(key, key)
 
 
+def amount(value: float) -> str:
+    """A complexity in a sentence: whole numbers where they are large."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def usual_error(sets: list[ModelSet]) -> str:
     """The column that most likely holds the errors of all sets; without such a name the first that all have."""
     names = common_columns(sets)

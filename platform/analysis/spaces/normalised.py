@@ -13,7 +13,7 @@ from analysis.measures.spaces.edf import ComplexityWeights, EmptyBinError, overl
 from analysis.measures.spaces.samples import LEAST, buckets
 from analysis.results import Block, Cell, Column, Figure, Heading, Note, Table
 from analysis.spaces.figures import SET, Floats, banded, curve, sizes, steps_of
-from analysis.spaces.modelset import Compared, Options, label
+from analysis.spaces.modelset import Compared, Options, amount, label
 
 MOST_POINTS = 1500  # of a scatter plot
 MOST_WORK = 5_000_000  # numbers that a permutation test may shuffle
@@ -98,16 +98,13 @@ def _distribution(case: _Case, weights: list[ComplexityWeights]) -> Figure:
     total = sum(one.errors.size for one in case.sets)
     low, high = (case.shown(value) for value in case.limits)
     dropped = len(weights[0].dropped)
-    warnings = (
-        (f"{dropped} of {case.options.bins} bins are empty in some set and were dropped in all.",)
-        if dropped
-        else ()
-    )
+    told = f"Dropped for all sets, because some set has no model there: {dropped} of {case.options.bins} bins."
+    warnings = (told,) if dropped else ()
     return Figure(
         key=f"distributions_by_{case.slug}",
         title=f"Distributions of errors, normalised by {case.title}",
-        sentence=f"Every bin of {case.title} from {low:.4g} to {high:.4g} counts alike; {used:,} of {total:,} "
-        f"models lie in the {case.options.bins - dropped} bins used.",
+        sentence=f"Every bin of {case.title} from {amount(low)} to {amount(high)} counts alike; {used:,} of "
+        f"{total:,} models lie in the {case.options.bins - dropped} bins used.",
         spec=charts.distributions(
             [{"name": name, "error": e, "share": share} for name, e, share in rows],
             title=f"error given {case.title}",
@@ -168,14 +165,14 @@ def _histogram(case: _Case) -> Figure:
             low, high = case.shown(edges[index]), case.shown(edges[index + 1])
             rows.append((one.name, low, high, int(count), float(count / values.size)))
     medians = ", ".join(
-        f"{case.shown(float(np.median(values))):.4g} in {one.name}"
+        f"{amount(case.shown(float(np.median(values))))} in {one.name}"
         for one, values in list(zip(case.sets, case.complexity, strict=True))[:4]
     )
     keys = ("name", "low", "high", "count", "share")
     return Figure(
         key=f"histogram_of_{case.slug}",
         title=f"How large the models are: {case.title}",
-        sentence=f"The median {case.title} is {medians}.",
+        sentence=f"The median of {case.title} is {medians}.",
         spec=charts.histogram(
             [dict(zip(keys, row, strict=True)) for row in rows],
             title=case.title,
@@ -240,13 +237,14 @@ def _buckets(case: _Case) -> Figure:
             if found.count:
                 low, high = case.shown(found.low), case.shown(found.high)
                 rows.append((one.name, low, high, found.count, found.mean, found.std))
-                shown.append(banded(one.name, "place", (low + high) / 2, found.mean, found.std))
+                middle = case.shown((found.low + found.high) / 2)
+                shown.append(banded(one.name, "place", middle, found.mean, found.std))
                 best[index] = min(best.get(index, (found.mean, one.name)), (found.mean, one.name))
     return Figure(
         key=f"buckets_by_{case.slug}",
         title=f"Mean error in buckets of {case.title}",
         sentence=f"The lowest mean error of a bucket has {_leaders([name for _, name in best.values()])}.",
-        spec=charts.bands(shown, x="place", titles=(case.title, "error")),
+        spec=charts.bands(shown, x="place", titles=(case.title, "error"), is_log=case.options.is_log),
         columns=(
             SET,
             Column("low", "From", "number", 4),
