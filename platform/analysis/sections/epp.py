@@ -15,6 +15,7 @@ from analysis.inputs.boards import BoardTable, Loaded, load_boards
 from analysis.inputs.combined import combined, combined_replicates
 from analysis.measures.epp import Rating, rate, wins_in_rounds
 from analysis.measures.epp_rounds import ByRounds, Z, interval_of
+from analysis.measures.ranks import mean_score
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
 from analysis.sections.base import Section, Tell
 from analysis.sections.epp_calculator import CALCULATOR
@@ -281,7 +282,7 @@ def _heat_map(board: BoardTable, rating: Rating, names: list[str], order: NDArra
 
 
 def _against_mean(board: BoardTable, rating: Rating, names: list[str], order: NDArray[Any]) -> Figure:
-    means = np.nan_to_num(board.scores).mean(axis=1)
+    means = _means(board)
     swapped = int(np.triu((means[order][:, None] < means[order][None, :]), 1).sum())
     pairs = len(order) * (len(order) - 1) // 2
     who = [names[index] for index in order]
@@ -289,16 +290,31 @@ def _against_mean(board: BoardTable, rating: Rating, names: list[str], order: ND
         key="epp_and_mean",
         title="EPP and mean score",
         sentence=f"EPP and the mean score disagree on the order of {swapped} of {_many(pairs, 'pair')}.",
-        spec=charts.against_mean(who, rating.epp[order], means[order], what="entrant", score="mean score ⟨S⟩"),
+        spec=charts.against_mean(
+            who, rating.epp[order], board.sign * means[order], what="entrant", score=f"mean {_score(board)} ⟨S⟩"
+        ),
         columns=(
             Column("entrant", "Entrant"),
             Column("mean_score", "⟨S⟩", "number"),
             Column("epp", "EPP", "number"),
         ),
-        rows=rows_of(who, means[order], rating.epp[order]),
+        rows=rows_of(who, board.sign * means[order], rating.epp[order]),
         n=_n(board),
-        method=f"{METHOD} Mean score: a missing score counts as 0.",
+        method=f"{METHOD} Mean score: a missing score counts as 0; of an organizers' column, whoever misses one has "
+        "none.",
     )
+
+
+def _score(board: BoardTable) -> str:
+    return board.measure or "score"
+
+
+def _means(board: BoardTable) -> NDArray[Any]:
+    """Mean scores (n,), higher is better. A missing score of ours is 0, guessing; a column knows no such value."""
+    if board.measure:
+        found: NDArray[Any] = board.scores.mean(axis=1)
+        return found
+    return mean_score(board.scores)
 
 
 def _fit(board: BoardTable, rating: Rating) -> Figure:

@@ -298,3 +298,13 @@ def test_it_analyses_a_phase_that_is_over_with_the_replicates_of_its_scores():
     assert [row[1] for row in table.rows] == ["alice", "bob"]
     assert result.named("epp_within").rows
     assert work.compute_now(phase.competition, section.SECTION, Audience(phase=phase.pk, part="test")) is None
+
+
+def test_the_mean_of_a_column_where_the_smallest_leads_is_shown_as_it_is(monkeypatch):
+    monkeypatch.setattr(section, "combined_replicates", lambda boards: np.empty((2, 2, 0), dtype=np.float32))
+    losses = np.array([[-0.1, -0.3], [-0.5, np.nan]])
+    result = section.build(Loaded((board(losses, measure="log loss", sign=-1),)), quiet)
+    assert result.named("epp_and_mean").rows == (
+        ("a", 0.2, pytest.approx(result.extras["epp"][0])),
+        ("b", None, pytest.approx(result.extras["epp"][1])),
+    )
