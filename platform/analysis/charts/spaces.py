@@ -125,7 +125,10 @@ def sample_sizes(rows: Sequence[Row], *, guides: Sequence[int]) -> dict[str, Any
         .mark_line(point=True)
         .encode(
             x=alt.X(
-                "size:Q", title="models in the sample", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")
+                "size:Q",
+                title="models in the sample",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(format="~s"),
             ),
             y=alt.Y("distance:Q", title="D to all models", scale=alt.Scale(type="log")),
             tooltip=[

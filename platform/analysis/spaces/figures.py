@@ -152,6 +152,11 @@ def sample_figure(kept: list[Compared], seed: int) -> Figure:
     )
 
 
+def _short(value: float) -> str:
+    """A number of any size, whole where it is large: the rows of one column are of different kinds."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def good_range_tables(kept: list[Compared]) -> list[Block]:
     """The hyper-parameters of the best models, of every set that has some."""
     rows: list[tuple[Cell, ...]] = []
@@ -162,18 +167,8 @@ def good_range_tables(kept: list[Compared]) -> list[Block]:
         chosen = dict(list(varied.items())[:MOST_PARAMETERS])
         for found in good_ranges(one.errors, chosen):
             all_values = chosen[found.name]
-            whole = np.nanmin(all_values), np.nanmax(all_values)
-            rows.append(
-                (
-                    one.name,
-                    label(found.name),
-                    found.low,
-                    found.median,
-                    found.high,
-                    float(whole[0]),
-                    float(whole[1]),
-                )
-            )
+            limits = (found.low, found.median, found.high, np.nanmin(all_values), np.nanmax(all_values))
+            rows.append((one.name, label(found.name), *(_short(float(value)) for value in limits)))
     if not rows:
         return []
     columns = (
