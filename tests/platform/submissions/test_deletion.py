@@ -118,7 +118,7 @@ def test_a_deletion_that_was_interrupted_goes_on(world, monkeypatch):
     delete(world.contest, world.people["owner"])
     end_at_workers()
     monkeypatch.setattr(deletion, "CHUNK", 2)
-    whole = deletion._remove_submissions
+    whole = deletion.remove_submissions
     done = []
 
     def killed(chunk):
@@ -127,10 +127,10 @@ def test_a_deletion_that_was_interrupted_goes_on(world, monkeypatch):
         done.append(chunk)
         whole(chunk)
 
-    monkeypatch.setattr(deletion, "_remove_submissions", killed)
+    monkeypatch.setattr(deletion, "remove_submissions", killed)
     with pytest.raises(KeyboardInterrupt):
         deletion.finish_all()
-    monkeypatch.setattr(deletion, "_remove_submissions", whole)
+    monkeypatch.setattr(deletion, "remove_submissions", whole)
     deletion.finish_all()
     assert not Competition.objects.filter(pk=world.contest.pk).exists()
 
@@ -212,9 +212,9 @@ def test_the_queries_of_a_chunk_do_not_grow_with_it(clock):
     with CaptureQueriesContext(
         connection,
     ) as one:
-        deletion._remove_submissions(few[:1])
+        deletion.remove_submissions(few[:1])
     with CaptureQueriesContext(connection) as five:
-        deletion._remove_submissions(few[1:])
+        deletion.remove_submissions(few[1:])
     assert len(five) <= len(one) + 4  # one look at the board's phase for each
 
 
