@@ -199,7 +199,12 @@ def by_dataset(table: pd.DataFrame, tied: str) -> dict[str, Any]:
     """
     base = alt.Chart(table).encode(
         y=_by_place(),
-        x=alt.X("dataset:N", sort=alt.EncodingSortField("column", op="min"), title=None),
+        x=alt.X(
+            "dataset:N",
+            sort=alt.EncodingSortField("column", op="min"),
+            title=None,
+            axis=alt.Axis(labelAngle=-60, labelOverlap=False),
+        ),
         tooltip=[
             alt.Tooltip("entrant:N"),
             alt.Tooltip("dataset:N"),
@@ -236,4 +241,4 @@ def leaders(table: pd.DataFrame) -> dict[str, Any]:
     points = base.mark_point(filled=True).encode(
         x=alt.X("score:Q"), color=alt.Color("who:N", **who), shape=alt.Shape("who:N", **who), tooltip=tips
     )
-    return spec((bars + points).properties(height=alt.Step(22)))
+    return spec((bars + points).properties(height=alt.Step(10)))

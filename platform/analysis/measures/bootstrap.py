@@ -34,7 +34,19 @@ class Drawn:
     fixed: int
 
 
-def drawn_scores(scores: Floats, stderr: Floats, replicates: Replicates, *, seed: int, count: int = 200) -> Drawn:
+def decimals(scores: Floats, most: int) -> list[int]:
+    """To how many decimals, at most so many, the scores of each dataset are rounded; (T,)."""
+    found = []
+    for column in scores.T:
+        known = column[~np.isnan(column)]
+        fits = (digits for digits in range(most) if (np.abs(known - known.round(digits)) < TOLERANCE).all())
+        found.append(next(fits, most) if len(np.unique(known)) > 1 else most)
+    return found
+
+
+def drawn_scores(
+    scores: Floats, stderr: Floats, replicates: Replicates, *, seed: int, digits: int = 4, count: int = 200
+) -> Drawn:
     """Replicates of every score, made up from standard errors where there are none.
 
     Parameters
@@ -45,6 +57,9 @@ def drawn_scores(scores: Floats, stderr: Floats, replicates: Replicates, *, seed
         B may be 0. NaN where a score has none.
     seed : int
         Of the normal draws.
+    digits : int
+        To how many decimals scores are rounded at most. Draws are rounded as the scores of their dataset are, for
+        rounded scores are often equal, and ranks of draws that never are would be other ranks.
     count : int
         How many values to draw where B is 0.
 
@@ -65,6 +80,8 @@ def drawn_scores(scores: Floats, stderr: Floats, replicates: Replicates, *, seed
     generator = np.random.Generator(np.random.PCG64(seed))
     noise = generator.standard_normal((int(normal.sum()), count))
     values[normal] = (scores[normal][:, None] + noise * stderr[normal][:, None]).astype(np.float32)
+    for task, places in enumerate(decimals(scores, digits)):
+        values[:, task] = values[:, task].round(places)
     counts = [int(one.sum()) for one in (present, own & present, normal)]
     return Drawn(values, counts[0], counts[1], counts[2], counts[0] - counts[1] - counts[2])
 

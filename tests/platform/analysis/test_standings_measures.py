@@ -214,3 +214,12 @@ def test_an_undefined_replicate_is_the_score_itself():
     replicates = np.array([[[0.4, NAN, 0.6]]], dtype=np.float32)
     found = bootstrap.drawn_scores(np.array([[0.5]]), np.array([[0.1]]), replicates, seed=1)
     assert found.values.tolist() == [[pytest.approx([0.4, 0.5, 0.6])]]
+
+
+def test_draws_are_rounded_as_the_scores_of_their_dataset():
+    """Else ranks of draws, which would never be equal, could all lie behind the rank that they are drawn for."""
+    scores = np.array([[0.8, 0.1234], [0.8, 0.2], [0.75, NAN]])
+    assert bootstrap.decimals(scores, 4) == [2, 4]
+    assert bootstrap.decimals(np.array([[0.5], [0.5]]), 4) == [4]
+    found = bootstrap.drawn_scores(scores, np.full((3, 2), 0.03), np.empty((3, 2, 0), np.float32), seed=1)
+    assert set(found.values[0, 0].astype(str)) <= {f"{step / 100:g}" for step in range(60, 101)}

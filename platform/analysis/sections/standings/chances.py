@@ -128,9 +128,10 @@ def _pairs(view: View) -> Figure:
         columns=["first", "second", "row", "column", "chance"],
     )
     sure = [i for i in range(count - 1) if found[i, i + 1] >= 0.975]
+    keep = "keeps its" if len(sure) == 1 else "keep their"
     sentence = (
         f"{names[0]} is ahead of the next, {names[1]}, in {found[0, 1]:.0%} of the draws of test rows; of "
-        f"{counted(count - 1, 'pair')} of neighbours {len(sure)} keep their order in 97.5 % of them."
+        f"{counted(count - 1, 'pair')} of neighbours {len(sure)} {keep} order in 97.5 % of them."
     )
     return Figure(
         key="pairs",

@@ -36,8 +36,8 @@ def said(first: str, second: str, rows: float, datasets: float, gap: float, low:
     verdict = "could be chance" if low <= 0 <= high else "is more than the chance of their test rows"
     return (
         f"{first} is ahead of {second} in {rows:.0%} of the draws of test rows on these datasets, and in "
-        f"{datasets:.0%} of the draws of datasets of the kind. Its mean score differs by {gap:+.4f} (95 % interval {low:+.4f} to "
-        f"{high:+.4f}, same test rows for both), which {verdict}."
+        f"{datasets:.0%} of the draws of datasets of the kind. Its mean score differs by {gap:+.4f} (95 % "
+        f"interval {low:+.4f} to {high:+.4f}, same test rows for both), which {verdict}."
     )
 
 

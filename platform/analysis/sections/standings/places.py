@@ -25,8 +25,8 @@ RANKS = (
 )
 PAIRED = (
     " Intervals are percentiles (2.5 and 97.5) over bootstrap replicates of the test rows, drawn alike for all "
-    "entrants. A group holds whoever is not told apart from its first: the paired interval of the difference of "
-    "their ⟨R⟩ covers 0 (Efron and Tibshirani 1993)."
+    "entrants and rounded as the scores are. A group holds whoever is not told apart from its first: the paired "
+    "interval of the difference of their ⟨R⟩ covers 0 (Efron and Tibshirani 1993)."
 )
 
 

@@ -101,7 +101,8 @@ class View:
     @cached_property
     def drawn(self) -> bootstrap.Drawn:
         """The scores as they could have come out."""
-        return bootstrap.drawn_scores(self.scores, self.board.stderr, self.replicates, seed=SEED)
+        board = self.board
+        return bootstrap.drawn_scores(board.scores, board.stderr, self.replicates, seed=SEED, digits=board.digits)
 
     @property
     def moves(self) -> bool:
