@@ -300,8 +300,8 @@ def _against_mean(board: BoardTable, rating: Rating, names: list[str], order: ND
         ),
         rows=rows_of(who, board.sign * means[order], rating.epp[order]),
         n=_n(board),
-        method=f"{METHOD} Mean score: a missing score counts as 0; of an organizers' column, whoever misses one has "
-        "none.",
+        method=f"{METHOD} Mean score: a missing score counts as 0; where organizers' columns count, it leaves no "
+        "mean.",
     )
 
 
