@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from statsmodels.stats.multitest import multipletests
 
 from analysis.measures.spaces import comparison, definitions, edf, exact, samples, search
 from tests.shared import shared_case
@@ -153,6 +154,11 @@ def test_permutations_tell_a_difference_from_what_complexity_explains():
     assert comparison.weighted_ks_test(alike, tuple(both), permutations=199).p > 0.02
     worse = (alike[0], alike[1] + 0.1)
     assert comparison.weighted_ks_test(worse, tuple(both), permutations=199).p == pytest.approx(1 / 200)
+
+
+def test_the_correction_is_that_of_statsmodels():
+    values = np.random.default_rng(0).uniform(0, 0.2, 12).round(2)
+    assert comparison.holm(values) == pytest.approx(multipletests(values, method="holm")[1])
 
 
 def test_many_comparisons_are_corrected_after_holm():
