@@ -76,6 +76,7 @@ def _options() -> argparse.Namespace:
 def _set_up(home: Path) -> None:
     os.environ["PODIUM_HOME"] = str(home)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ["ALLOWED_HOSTS"] = "testserver"
     os.environ.pop("DATABASE_URL", None)
     import django
 

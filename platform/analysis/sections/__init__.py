@@ -12,6 +12,16 @@ from analysis.sections.standings import SECTION as STANDINGS
 from analysis.sections.tuning import SECTION as TUNING
 from analysis.sections.validation import SECTION as VALIDATION
 
-SECTIONS: tuple[Section, ...] = (STANDINGS, EPP, DIFFICULTY, CURVES, VALIDATION, META_FEATURES, TUNING, METRICS, SPACES)
+SECTIONS: tuple[Section, ...] = (
+    STANDINGS,
+    EPP,
+    DIFFICULTY,
+    CURVES,
+    VALIDATION,
+    META_FEATURES,
+    TUNING,
+    METRICS,
+    SPACES,
+)
 SECTIONS = tuple(with_published(section) for section in SECTIONS)
 BY_KEY = {section.key: section for section in SECTIONS}

@@ -15,6 +15,7 @@ from analysis.inputs.combined import combined
 from analysis.inputs.curves import Trace, combined_traces, marks
 from analysis.measures.agreement import spearman
 from analysis.measures.curves import VARIANTS, Beyond, areas, beyond, score_at
+from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
 from analysis.sections.base import Choice, Section, Tell, Tool
 from competitions.models import Competition
@@ -32,12 +33,8 @@ ALC = (
     "t0 = 60 s, from the score 0 at the start, the last score held to T; predictions after T are ignored."
 )
 AUTODL = (
-    "Liu, Z. et al. (2021). Winning solutions and post-challenge analyses of the ChaLearn AutoDL challenge 2019. "
-    "IEEE TPAMI 43(9), 3108-3125."
-)
-CHAPTER = (
-    "Guyon, I. et al. (2019). Analysis of the AutoML Challenge Series 2015-2018. In: Automated Machine Learning, "
-    "Springer, chapter 10."
+    "Liu, Z., et al.: Winning solutions and post-challenge analyses of the ChaLearn AutoDL challenge 2019. "
+    "IEEE TPAMI 43(9), 3108-3125, 2021."
 )
 
 

@@ -13,6 +13,7 @@ from analysis.inputs.basic import METHODS, BasicRow, Key, basic_rows, basic_scor
 from analysis.inputs.boards import BoardTable, Loaded, load_boards
 from analysis.inputs.datasets import DatasetColumn, by_dataset
 from analysis.measures.difficulty import FOUR_BASIC, Difficulty, Flag, difficulty, halfway
+from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, plain
 from analysis.sections.base import Section, Tell
 from competitions.models import Competition, Phase
@@ -21,14 +22,9 @@ MOST_POINTS = 4000  # entrants' scores in one picture; with more, it keeps the q
 AUTOML = ((Phase.Kind.AUTOML, "test"),)
 LATER = ((Phase.Kind.FINAL, "test"), (Phase.Kind.TWEAKATHON, "test"), (Phase.Kind.TWEAKATHON, "valid"))
 OTHERS = ((Phase.Kind.OPEN, "test"), (Phase.Kind.OPEN, "valid"))
-CHAPTER = (
-    "I. Guyon, L. Sun-Hosoya, M. Boullé, H. J. Escalante, S. Escalera, Z. Liu, D. Jajetic, B. Ray, M. Saeed, "
-    "M. Sebag, A. Statnikov, W.-W. Tu, E. Viegas: Analysis of the AutoML Challenge Series 2015-2018. In: "
-    "F. Hutter, L. Kotthoff, J. Vanschoren (eds.): Automated Machine Learning. Springer, 2019, chapter 10."
-)
 BOULLE = (
-    "M. Boullé: Compression-based averaging of selective naive Bayes classifiers. Journal of Machine Learning "
-    "Research 8, 2007, 1659-1685."
+    "Boullé, M.: Compression-based averaging of selective naive Bayes classifiers. Journal of Machine Learning "
+    "Research 8, 1659-1685, 2007."
 )
 METHOD = (
     "Intrinsic difficulty = 1 - best score of a participant; modelling difficulty = best score of a participant - "

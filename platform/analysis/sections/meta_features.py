@@ -16,24 +16,24 @@ from analysis.measures import similarity
 from analysis.measures.meta_features import GROUPS
 from analysis.measures.prediction import Prediction
 from analysis.measures.separation import Separation
+from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
 from analysis.sections.base import Section, Tell
-from analysis.sections.difficulty import CHAPTER
 from analysis.sections.meta_predictions import of_difficulty, of_methods, rounded
 from competitions.models import Competition
 
 MOST_PICTURED = 40  # datasets of the heat map
 NEIGHBOURS = 3
 FEURER = (
-    "M. Feurer, A. Klein, K. Eggensperger, J. T. Springenberg, M. Blum, F. Hutter: Efficient and Robust Automated "
-    "Machine Learning. Advances in Neural Information Processing Systems 28, 2015."
+    "Feurer, M., Klein, A., Eggensperger, K., Springenberg, J. T., Blum, M., Hutter, F.: Efficient and Robust "
+    "Automated Machine Learning. Advances in Neural Information Processing Systems 28, 2015."
 )
 PYMFE = (
-    "E. Alcobaça, F. Siqueira, A. Rivolli, L. P. F. Garcia, J. T. Oliva, A. C. P. L. F. de Carvalho: MFE: Towards "
-    "reproducible meta-feature extraction. Journal of Machine Learning Research 21(111), 2020."
+    "Alcobaça, E., Siqueira, F., Rivolli, A., Garcia, L. P. F., Oliva, J. T., de Carvalho, A. C. P. L. F.: MFE: "
+    "Towards reproducible meta-feature extraction. Journal of Machine Learning Research 21(111), 2020."
 )
 LEDOIT = (
-    "O. Ledoit, M. Wolf: Honey, I Shrunk the Sample Covariance Matrix. "
+    "Ledoit, O., Wolf, M.: Honey, I Shrunk the Sample Covariance Matrix. "
     "Journal of Portfolio Management 30(4), 2004."
 )
 METHODS_TEXT = (

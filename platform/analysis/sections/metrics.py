@@ -12,6 +12,7 @@ from analysis.inputs.boards import BoardTable, Floats, Loaded, load_boards
 from analysis.inputs.combined import combined, joinable
 from analysis.inputs.other_scores import CommonScores, common_scores
 from analysis.measures.mismatch import Mismatch, mismatch
+from analysis.references import CHAPTER
 from analysis.results import Block, Cell, Column, Figure, Note, Result, Table
 from analysis.sections.base import Choice, Section, Tell, Tool
 from competitions.models import Competition
@@ -26,8 +27,7 @@ METHOD = (
 )
 SWAPPED = "Swapped pairs: the share of pairs of entrants whom the metrics order the other way round."
 REFERENCES = (
-    "Guyon, I. et al. (2019). Analysis of the AutoML Challenge Series 2015-2018. In: Automated Machine Learning, "
-    "Springer, chapter 10, figure 10.9.",
+    CHAPTER,
 )
 SAME_METRIC = "Every task of this phase is scored by the common metric already: there is nothing to compare."
 NONE_YET = "No score under the common metric is there yet; the site computes them within minutes after a phase."

@@ -14,9 +14,9 @@ from analysis.inputs.boards import BoardTable, Floats, Loaded, load_boards
 from analysis.inputs.datasets import by_dataset
 from analysis.measures.difficulty import FOUR_BASIC
 from analysis.measures.tuned import Tuning, tuning
+from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Note, Result, Table, plain
 from analysis.sections.base import Section, Tell
-from analysis.sections.difficulty import CHAPTER
 from competitions.models import Competition
 
 NOTHING = "No basic method has a score both tuned and with its defaults. Organizers can let the platform run both."
@@ -87,7 +87,7 @@ def build(loaded: Loaded, tell: Tell) -> Result:
         ),
         references=(
             CHAPTER,
-            "F. Wilcoxon: Individual comparisons by ranking methods. Biometrics Bulletin 1, 1945.",
+            "Wilcoxon, F.: Individual comparisons by ranking methods. Biometrics Bulletin 1, 1945.",
         ),
     )
 

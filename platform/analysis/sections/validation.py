@@ -12,6 +12,7 @@ from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Floats, Loaded, load_boards
 from analysis.inputs.pairs import Pair, blind_pairs, together, validation_pairs
 from analysis.measures.agreement import OUTLYING, Agreement, agreement
+from analysis.references import CHAPTER
 from analysis.results import Block, Cell, Column, Figure, Heading, Note, Result, Table
 from analysis.sections.base import Choice, Section, Tell, Tool
 from competitions.models import Competition
@@ -30,9 +31,8 @@ METHODS = (
     f"correlations. {ROBUST} Blind and tweaked scores are test scores of the same datasets."
 )
 REFERENCES = (
-    "Iglewicz, B., Hoaglin, D. (1993). How to detect and handle outliers. ASQC Quality Press.",
-    "Guyon, I. et al. (2019). Analysis of the AutoML Challenge Series 2015-2018. In: Automated Machine Learning, "
-    "Springer, chapter 10.",
+    "Iglewicz, B., Hoaglin, D.: How to detect and handle outliers. ASQC Quality Press, 1993.",
+    CHAPTER,
 )
 NO_TEST = (
     "There are no entrants with a validation and a test score that may be compared: either no test scores are "

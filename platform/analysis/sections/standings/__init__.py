@@ -7,6 +7,7 @@ from analysis.inputs.audience import Audience, looks
 from analysis.inputs.boards import load_boards
 from analysis.inputs.sizes import best_balanced, rows_of
 from analysis.inputs.tables import Loaded
+from analysis.references import CHAPTER
 from analysis.results import Block, Note, Result
 from analysis.sections.base import Section, Tell
 from analysis.sections.standings import chances, duel, errors, places, robust, significance
@@ -15,9 +16,7 @@ from competitions.models import Competition, Phase
 from leaderboards.series import in_series, rises
 
 REFERENCES = (
-    "Guyon, I., et al.: Analysis of the AutoML Challenge Series 2015-2018. In: Automated Machine Learning, "
-    "Springer, "
-    "2019.",
+    CHAPTER,
     "Demšar, J.: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30, 2006.",
     "Iman, R. L., Davenport, J. M.: Approximations of the critical region of the Friedman statistic. "
     "Communications "
