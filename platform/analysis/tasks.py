@@ -5,12 +5,14 @@ from django.utils import timezone
 
 from analysis import meta, other_scores, work
 from analysis.benchmarks import work as reading
+from analysis.charts import bundle
 
 
 @shared_task(name="analysis.compute")  # type: ignore[untyped-decorator]
 def compute(computed_id: int) -> None:
-    """Compute one section that waits."""
+    """Compute one section that waits, and make ready what draws its figures."""
     work.process(computed_id)
+    bundle.prepared()
 
 
 @shared_task(name="analysis.reconcile")  # type: ignore[untyped-decorator]

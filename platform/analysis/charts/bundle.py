@@ -28,14 +28,15 @@ def version() -> str:
 
 def script() -> bytes:
     """The script, compressed by gzip; made where nobody did yet, which takes some seconds."""
-    kept = _folder() / f"vega-{version()}.js.gz"
+    return prepared().read_bytes()
+
+
+def prepared() -> Path:
+    """Where the script is kept; the site's worker calls this before somebody waits for it."""
+    kept = private_folder(settings.PODIUM_HOME / "cache") / f"vega-{version()}.js.gz"
     if not kept.exists():
         made = gzip.compress(vl_convert.javascript_bundle(SNIPPET, vl_version=VEGA_LITE).encode(), 9, mtime=0)
         own = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         own.write_bytes(made)
         own.replace(kept)  # whole, or not there
-    return kept.read_bytes()
-
-
-def _folder() -> Path:
-    return private_folder(settings.PODIUM_HOME / "cache")
+    return kept
