@@ -34,16 +34,6 @@ class Drawn:
     fixed: int
 
 
-def decimals(scores: Floats, most: int) -> list[int]:
-    """To how many decimals, at most so many, the scores of each dataset are rounded; (T,)."""
-    found = []
-    for column in scores.T:
-        known = column[~np.isnan(column)]
-        fits = (digits for digits in range(most) if (np.abs(known - known.round(digits)) < TOLERANCE).all())
-        found.append(next(fits, most) if len(np.unique(known)) > 1 else most)
-    return found
-
-
 def drawn_scores(
     scores: Floats, stderr: Floats, replicates: Replicates, *, seed: int, digits: int = 4, count: int = 200
 ) -> Drawn:
@@ -58,8 +48,7 @@ def drawn_scores(
     seed : int
         Of the normal draws.
     digits : int
-        To how many decimals scores are rounded at most. Draws are rounded as the scores of their dataset are, for
-        rounded scores are often equal, and ranks of draws that never are would be other ranks.
+        To how many decimals scores are rounded. Draws are rounded alike, so that equal ones are as rare.
     count : int
         How many values to draw where B is 0.
 
@@ -80,8 +69,7 @@ def drawn_scores(
     generator = np.random.Generator(np.random.PCG64(seed))
     noise = generator.standard_normal((int(normal.sum()), count))
     values[normal] = (scores[normal][:, None] + noise * stderr[normal][:, None]).astype(np.float32)
-    for task, places in enumerate(decimals(scores, digits)):
-        values[:, task] = values[:, task].round(places)
+    values = values.round(digits)
     counts = [int(one.sum()) for one in (present, own & present, normal)]
     return Drawn(values, counts[0], counts[1], counts[2], counts[0] - counts[1] - counts[2])
 
@@ -131,6 +119,17 @@ def interval(numbers: Floats, covered: float = COVERED) -> tuple[Floats, Floats]
     rest = 100 * (1 - covered) / 2
     low, high = np.percentile(numbers, [rest, 100 - rest], axis=-1)
     return low, high
+
+
+def centred_interval(numbers: Floats, about: Floats, covered: float = COVERED) -> tuple[Floats, Floats]:
+    """The percentile interval of draws (n, B), moved so that their mean lies on what they are about, (n,).
+
+    For ranks: in draws equal scores drift apart and leaders fall back, so that mean ranks of draws lie on average
+    behind the rank that they are drawn for, and a plain interval might not hold it. It does not go below rank 1.
+    """
+    low, high = interval(numbers, covered)
+    shift = about - numbers.mean(axis=-1)
+    return np.maximum(low + shift, np.minimum(about, 1.0)), high + shift
 
 
 def not_told_apart(numbers: Floats, row: int, covered: float = COVERED) -> Bools:

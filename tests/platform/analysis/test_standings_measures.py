@@ -216,10 +216,19 @@ def test_an_undefined_replicate_is_the_score_itself():
     assert found.values.tolist() == [[pytest.approx([0.4, 0.5, 0.6])]]
 
 
-def test_draws_are_rounded_as_the_scores_of_their_dataset():
-    """Else ranks of draws, which would never be equal, could all lie behind the rank that they are drawn for."""
-    scores = np.array([[0.8, 0.1234], [0.8, 0.2], [0.75, NAN]])
-    assert bootstrap.decimals(scores, 4) == [2, 4]
-    assert bootstrap.decimals(np.array([[0.5], [0.5]]), 4) == [4]
-    found = bootstrap.drawn_scores(scores, np.full((3, 2), 0.03), np.empty((3, 2, 0), np.float32), seed=1)
+def test_draws_are_rounded_as_scores_are():
+    found = bootstrap.drawn_scores(
+        np.array([[0.8]]), np.array([[0.03]]), np.empty((1, 1, 0), np.float32), seed=1, digits=2
+    )
     assert set(found.values[0, 0].astype(str)) <= {f"{step / 100:g}" for step in range(60, 101)}
+
+
+def test_the_interval_of_a_mean_rank_holds_it_though_ranks_of_draws_lie_behind():
+    """Three equal entrants share rank 1; in draws they are first, second and third by turns."""
+    equal = np.array([[0.5, 0.5]] * 3)
+    drawn = bootstrap.drawn_scores(equal, np.full((3, 2), 0.01), np.empty((3, 2, 0), np.float32), seed=1)
+    mean_ranks, _ = bootstrap.by_rows(drawn.values)
+    about = mean_rank(ranks(equal))
+    assert bootstrap.interval(mean_ranks)[1].max() > 2 > mean_ranks.mean() - 0.1 > about.max()
+    low, high = bootstrap.centred_interval(mean_ranks, about)
+    assert (low < about).all() and (about < high).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.charts import standings as charts
-from analysis.measures.bootstrap import interval, wins
+from analysis.measures.bootstrap import centred_interval, interval, wins
 from analysis.measures.ranks import (
     Floats,
     mean_rank,
@@ -25,8 +25,9 @@ RANKS = (
 )
 PAIRED = (
     " Intervals are percentiles (2.5 and 97.5) over bootstrap replicates of the test rows, drawn alike for all "
-    "entrants and rounded as the scores are. A group holds whoever is not told apart from its first: the paired "
-    "interval of the difference of their ⟨R⟩ covers 0 (Efron and Tibshirani 1993)."
+    "entrants; those of ⟨R⟩ are centred on it, because in draws equal scores drift apart and ranks grow. A group "
+    "holds whoever is not told apart from its first: the paired interval of the difference of their ⟨R⟩ covers 0 "
+    "(Efron and Tibshirani 1993)."
 )
 
 
@@ -81,7 +82,7 @@ def _table(view: View) -> Table:
 
 def _of_draws(view: View) -> tuple[list[Column], list[Sequence[float]]]:
     rank_draws, score_draws = view.draws
-    low, high = interval(rank_draws)
+    low, high = centred_interval(rank_draws, view.means)
     score_low, score_high = interval(view.board.sign * score_draws)
     columns = [
         Column("mean_rank_low", "⟨R⟩ from", "number", 2, "95 % interval by test rows."),
@@ -103,7 +104,7 @@ def _of_draws(view: View) -> tuple[list[Column], list[Sequence[float]]]:
 
 
 def _figure(view: View) -> Figure:
-    low, high = interval(view.draws[0])
+    low, high = centred_interval(view.draws[0], view.means)
     shown = slice(view.shown)
     columns = (
         Column("place", "Place", "integer"),
