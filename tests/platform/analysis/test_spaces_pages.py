@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from analysis.benchmarks import actions
 from analysis.models import Population
 from analysis.spaces import keeping
 from leaderboards.board import refresh_now
@@ -151,6 +152,25 @@ def test_entrants_of_a_phase_that_is_over_can_be_compared():
     phase.save()
     assert key not in client.get(f"{address}&set={key}").content.decode().replace(f'value="{key}"', "")
     assert "of the 10 models" not in client.get(f"{address}&set={key}").content.decode()
+
+
+def test_algorithms_of_a_benchmark_that_one_may_see_can_be_compared(tmp_path):
+    lines = [
+        f"{dataset},{model},{index},1,{0.5 + 0.01 * index + 0.1 * (model == 'gbm') + 0.01 * dataset},{index}"
+        for model in ("gbm", "kknn")
+        for dataset in (1, 2)
+        for index in range(1, 13)
+    ]
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join(["dataset,model,param_index,row_index,auc,time", *lines]))
+    owner = make.user("olga", is_superuser=True)
+    benchmark = actions.import_files(owner=owner, title="Small", paths=[path], is_public=False)
+    client = logged_in()
+    address = f"{ADDRESS}?benchmark={benchmark.pk}&set=benchmark-{benchmark.pk}-0&set=benchmark-{benchmark.pk}-1"
+    assert "gbm" not in client.get(address).content.decode()
+    actions.publish(benchmark, user=owner, is_public=True)
+    page = client.get(f"{address}&dataset=2").content.decode()
+    assert "gbm and kknn differ, D = 0.833" in page and "Small: 2" in page
 
 
 def test_the_definitions_show_the_printed_counts_to_everybody():
