@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.charts.base import spec
 
+MOST_NAMED = 25  # players whose names stand beside their points
 ROW_HEIGHT = 18  # pixels of one player's line
 
 
@@ -81,7 +82,7 @@ def against_mean(
 ) -> dict[str, Any]:
     """EPP against the mean score of every player."""
     table = pd.DataFrame({"player": players, "epp": epp, "mean": means})
-    chart = (
+    points = (
         alt.Chart(table)
         .mark_point(filled=True, size=60)
         .encode(
@@ -94,7 +95,11 @@ def against_mean(
             ],
         )
     )
-    return spec(chart.properties(width="container", height=280))
+    if len(table) > MOST_NAMED:
+        return spec(points.properties(width="container", height=280))
+    names = alt.Chart(table).mark_text(align="left", dx=8, style="label")
+    named = points + names.encode(x="mean:Q", y="epp:Q", text="player:N")
+    return spec(named.properties(width="container", height=280))
 
 
 def fit(predicted: Sequence[float], observed: Sequence[float], pairs: Sequence[int]) -> dict[str, Any]:

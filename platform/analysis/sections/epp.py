@@ -185,6 +185,8 @@ def _caterpillar(
         f"EPP reach from {rating.epp.min():.2f} to {rating.epp.max():.2f}; {overlap} of {len(order) - 1} others "
         f"cannot be told from the leader, {who[0]}, at the level of 5 %."
     )
+    if rounds.is_known:
+        sentence += " Thick intervals take matches as units, thin ones rounds."
     return Figure(
         key="epp",
         title="EPP of every entrant",

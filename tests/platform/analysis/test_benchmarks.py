@@ -3,6 +3,7 @@
 import io
 import zipfile
 
+import altair as alt
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -217,3 +218,38 @@ def test_a_private_benchmark_is_unknown_to_others(client, benchmark):
     for address in ("", "coverage/", "coverage/coverage.csv", "export.zip"):
         assert client.get(f"/analysis/benchmarks/{benchmark.pk}/{address}").status_code == 404
     assert client.post(f"/analysis/benchmarks/{benchmark.pk}/delete/").status_code == 404
+
+
+def made_benchmark(folder):
+    """Two algorithms with enough configurations for every view."""
+    random = np.random.default_rng(0)
+    lines = ["dataset,model,param_index,row_index,auc,time"]
+    for model in ("glmnet", "kknn"):
+        for index in range(1001, 1021):
+            for dataset, split in ((31, 1), (31, 2), (37, 1), (37, 2), (44, 1), (44, 2)):
+                values = f"{random.uniform(0.6, 0.9):.4f},{random.uniform(0.1, 9):.3f}"
+                lines.append(f"{dataset},{model},{index},{split},{values}")
+    text = "\n".join(f"{index},{random.uniform(0, 1):.3f},{'ab'[index % 2]}" for index in range(1001, 1021))
+    return read(written(folder, results="\n".join(lines), glmnet=f"param_index,alpha,kind\n{text}"))
+
+
+@pytest.mark.parametrize(
+    ("key", "wish", "figure"),
+    [
+        ("coverage", {}, "coverage"),
+        ("sensitivity", {"algorithm": "glmnet", "parameter": "alpha", "dataset": "all"}, "sensitivity"),
+        ("sensitivity", {"algorithm": "glmnet", "parameter": "alpha", "dataset": "37"}, "sensitivity"),
+        ("sensitivity", {"algorithm": "glmnet", "parameter": "kind", "dataset": "all"}, "sensitivity"),
+        ("tunability", {"algorithm": "glmnet"}, "gains"),
+        ("time", {"algorithm": "all", "dataset": "all"}, "time_and_auc"),
+        ("portfolio", {"algorithm": "all", "rule": "a-smfo"}, "portfolio_regret"),
+        ("epp", {"algorithm": "kknn", "dataset": "all"}, "epp"),
+        ("epp", {"algorithm": "all", "dataset": "31"}, "epp"),
+        ("edf", {"dataset": "all"}, "edf"),
+    ],
+)
+def test_every_view_has_a_figure_with_its_numbers(tmp_path, key, wish, figure):
+    found = VIEWS[key].build(grid_of(made_benchmark(tmp_path)), wish).named(figure)
+    assert found.rows and found.sentence and found.n and found.method
+    assert all(len(row) == len(found.columns) for row in found.rows)
+    assert alt.Chart.from_dict(found.spec)  # raises where Vega-Lite does not know it

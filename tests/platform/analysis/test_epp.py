@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 
+import altair as alt
 import numpy as np
 import pytest
 from django.utils import timezone
@@ -226,7 +227,7 @@ def test_every_figure_has_numbers_a_sentence_and_a_picture(monkeypatch):
     for figure in result.figures():
         assert figure.rows and figure.sentence and figure.n and figure.method
         assert all(len(row) == len(figure.columns) for row in figure.rows)
-        assert "$schema" in figure.spec
+        assert alt.Chart.from_dict(figure.spec)  # raises where Vega-Lite does not know it
 
 
 def test_within_a_dataset_the_test_rows_are_the_rounds(monkeypatch):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.benchmarks.grid import Grid
 from analysis.benchmarks.populations import errors_of
@@ -73,7 +74,7 @@ def build(grid: Grid, wish: Wish) -> Result:
     return Result(sentence, tuple(blocks), METHOD, REFERENCES)
 
 
-def _tests(populations: dict[str, np.ndarray]) -> Table:
+def _tests(populations: dict[str, NDArray[np.float64]]) -> Table:
     pairs = list(itertools.combinations(populations, 2))
     found = [ks_test(populations[first], populations[second]) for first, second in pairs]
     corrected = holm([one.p for one in found])

@@ -1,6 +1,7 @@
 """EPP of configurations: how often one beats another over splits or datasets."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from analysis.benchmarks.grid import Grid
@@ -17,10 +18,12 @@ from analysis.benchmarks.views.base import (
 )
 from analysis.charts import epp as charts
 from analysis.measures.epp import Rating, rate, wins_in_rounds
-from analysis.measures.epp_rounds import Z
+from analysis.measures.epp_rounds import ByRounds, Z
 from analysis.results import Block, Column, Figure, Note, Result, Table, rows_of
 from analysis.sections.base import Choice
-from analysis.sections.epp import METHOD, REFERENCES
+from analysis.sections.epp import BY_ROUNDS, METHOD, REFERENCES
+
+Places = NDArray[np.intp]
 
 MOST = 400  # players; of more the best by mean score are rated
 DRAWN = 40
@@ -46,7 +49,8 @@ def build(grid: Grid, wish: Wish) -> Result:
     rating = rate(wins_in_rounds(scores[kept]))
     order = np.argsort(-rating.epp, kind="stable")
     names = [labels[place] for place in kept[order]]
-    blocks = [*_notes(rating, total, len(kept)), *_shown(rating, order, names, scores[kept].shape[1], rounds)]
+    wide = ByRounds.of(scores[kept], rating.epp, rating.ridge)
+    blocks = [*_notes(rating, total, len(kept)), *_shown(rating, wide, order, names, rounds)]
     sentence = f"{names[0]} has the highest EPP of {many(len(names), 'configuration')}"
     placed = [(place, name) for place, name in enumerate(names, start=1) if name in defaults]
     if placed:
@@ -55,7 +59,7 @@ def build(grid: Grid, wish: Wish) -> Result:
     return Result(f"{sentence}.", tuple(blocks), METHOD, (MEMENTO, *REFERENCES))
 
 
-def _players(grid: Grid, wish: Wish) -> tuple[list[str], np.ndarray, set[str]]:
+def _players(grid: Grid, wish: Wish) -> tuple[list[str], NDArray[np.float64], set[str]]:
     """Names, scores (players x rounds), and which names are packages' defaults."""
     labels: list[str] = []
     scores = []
@@ -96,10 +100,11 @@ def _notes(rating: Rating, total: int, kept: int) -> list[Block]:
     return notes
 
 
-def _shown(rating: Rating, order: np.ndarray, names: list[str], rounds: int, what: str) -> list[Block]:
+def _shown(rating: Rating, by_rounds: ByRounds, order: Places, names: list[str], what: str) -> list[Block]:
     epp, stderr = rating.epp[order], rating.stderr[order]
     low, high = epp - Z * stderr, epp + Z * stderr
-    n = f"{many(len(names), 'configuration')} in {many(rounds, 'round')}, each a {what}"
+    wide = (by_rounds.quantile * by_rounds.stderr)[order]
+    n = f"{many(len(names), 'configuration')} in {many(by_rounds.rounds, 'round')}, each a {what}"
     columns = (
         Column("place", "Rank", "integer"),
         Column("configuration", "Configuration"),
@@ -123,16 +128,24 @@ def _shown(rating: Rating, order: np.ndarray, names: list[str], rounds: int, wha
         title="EPP of configurations",
         sentence=f"EPP reach from {epp[-1]:.2f} to {epp[0]:.2f}."
         + (f" The picture has the best {DRAWN}, the numbers have all." if len(names) > DRAWN else ""),
-        spec=charts.caterpillar(names[:DRAWN], epp[:DRAWN], low[:DRAWN], high[:DRAWN], what="configuration"),
+        spec=charts.caterpillar(
+            names[:DRAWN],
+            epp[:DRAWN],
+            low[:DRAWN],
+            high[:DRAWN],
+            wide[:DRAWN] if by_rounds.is_known else None,
+            what="configuration",
+        ),
         columns=(
             Column("configuration", "Configuration"),
             Column("epp", "EPP", "number"),
             Column("low", "from", "number"),
             Column("high", "to", "number"),
+            Column("by_rounds", "± by rounds", "number", title="half of the interval with rounds as units"),
         ),
-        rows=rows_of(names, epp, low, high),
+        rows=rows_of(names, epp, low, high, wide),
         n=n,
-        method=METHOD,
+        method=f"{METHOD} {BY_ROUNDS}",
     )
     return [figure, Table("epp_table", "EPP in numbers", columns, rows)]
 
