@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.charts.base import spec
+
+Values = Sequence[float] | NDArray[np.float64]
 
 MOST_NAMED = 25  # players whose names stand beside their points
 ROW_HEIGHT = 18  # pixels of one player's line
@@ -14,10 +18,10 @@ ROW_HEIGHT = 18  # pixels of one player's line
 
 def caterpillar(
     players: Sequence[str],
-    epp: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    wide: Sequence[float] | None = None,
+    epp: Values,
+    low: Values,
+    high: Values,
+    wide: Values | None = None,
     *,
     what: str,
 ) -> dict[str, Any]:
