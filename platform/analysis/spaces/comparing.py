@@ -60,7 +60,7 @@ def compare(sets: list[ModelSet], options: Options, tell: Tell = lambda share, w
     tell(0.3, "Distributions normalised by complexity")
     of_complexities: list[Normalised] = []
     for key in options.complexities:
-        one = normalised_blocks(kept, key, options)
+        one = normalised_blocks(kept, key, options, threshold=threshold, largest=largest)
         of_complexities.append(one)
         blocks += one.blocks
     tell(0.8, "Random search and sample sizes")

@@ -25,6 +25,12 @@ MOST_PARAMETERS = 12  # whose good ranges are told
 LARGEST_STUDY = 20_000  # models from which samples are drawn
 
 SET = Column("name", "Set")
+SEARCH_COLUMNS = (
+    SET,
+    Column("size", "Models tried", "integer"),
+    Column("mean", "Mean of the lowest error", "number", 5),
+    Column("std", "Standard deviation", "number", 5),
+)
 
 
 def curve(errors: ArrayLike, weights: ArrayLike | None = None, *, most: int) -> tuple[Floats, Floats]:
@@ -104,12 +110,7 @@ def search_figure(kept: list[Compared]) -> Figure:
         if len(kept) > 1
         else f"The best of {budget} random models has an error of {means[best]:.4g} on average.",
         spec=charts.bands(shown, x="size", titles=("models tried", "lowest error"), is_log=True),
-        columns=(
-            SET,
-            Column("size", "Models tried", "integer"),
-            Column("mean", "Mean of the lowest error", "number", 5),
-            Column("std", "Standard deviation", "number", 5),
-        ),
+        columns=SEARCH_COLUMNS,
         rows=tuple(rows),
         n=sizes(kept),
         method="E[min of m] = sum_i e_(i) (S_i^m - S_(i+1)^m), S_i = share of models not better than the i-th, "

@@ -9,10 +9,18 @@ from scipy.stats import spearmanr
 
 from analysis.charts import spaces as charts
 from analysis.measures.spaces.comparison import PERMUTATIONS, Distance, holm, weighted_ks_test
-from analysis.measures.spaces.edf import ComplexityWeights, EmptyBinError, overlap, shared_weights
-from analysis.measures.spaces.samples import LEAST, buckets
+from analysis.measures.spaces.edf import (
+    ComplexityWeights,
+    EmptyBinError,
+    edf,
+    edf_area,
+    overlap,
+    shared_weights,
+)
+from analysis.measures.spaces.samples import LEAST, buckets, powers_up_to
+from analysis.measures.spaces.search import random_search
 from analysis.results import Block, Cell, Column, Figure, Heading, Note, Table
-from analysis.spaces.figures import SET, Floats, banded, curve, sizes, steps_of
+from analysis.spaces.figures import LARGEST_SEARCH, SEARCH_COLUMNS, SET, Floats, banded, curve, sizes, steps_of
 from analysis.spaces.modelset import Compared, Options, amount, label
 
 MOST_POINTS = 1500  # of a scatter plot
@@ -54,8 +62,13 @@ class _Case:
         return float(10**value) if self.options.is_log else float(value)
 
 
-def normalised_blocks(kept: list[Compared], key: str, options: Options) -> Normalised:
-    """Distributions normalised by a complexity with their tests, histograms, a scatter plot and buckets."""
+def normalised_blocks(
+    kept: list[Compared], key: str, options: Options, *, threshold: float, largest: float
+) -> Normalised:
+    """Distributions normalised by a complexity with their tests, histograms, a scatter plot and buckets.
+
+    `threshold` is the error for shares of models below it, `largest` the one up to which areas are taken.
+    """
     heading = Heading(f"By {label(key)}", "What errors say apart from how large the models are.")
     having = [one.having(key, is_log=options.is_log) for one in kept if key in one.columns]
     having = [one for one in having if one.errors.size >= LEAST]
@@ -74,10 +87,11 @@ def normalised_blocks(kept: list[Compared], key: str, options: Options) -> Norma
     except EmptyBinError as error:
         blocks.append(Note(f"Errors are not normalised by {case.title}: {error}", "warning"))
     else:
-        blocks.append(_distribution(case, weights))
+        blocks += [_distribution(case, weights), _summary(case, weights, threshold, largest)]
         tests = _tests(case, weights)
         if tests:
             blocks.append(_tests_table(case, tests))
+        blocks.append(_search(case, weights))
     blocks += [_histogram(case), _scatter(case), _buckets(case)]
     return Normalised(key, tuple(blocks), tests)
 
@@ -116,6 +130,55 @@ def _distribution(case: _Case, weights: list[ComplexityWeights]) -> Figure:
         f"2019, section 4.2); k = {case.options.bins} bins of equal {'ratio' if case.options.is_log else 'width'} "
         "over the range that all sets reach, or the chosen one.",
         warnings=warnings,
+    )
+
+
+def _summary(case: _Case, weights: list[ComplexityWeights], threshold: float, largest: float) -> Table:
+    columns = (
+        Column("set", "Set"),
+        Column("models", "Models that count", "integer"),
+        Column("below", f"Below {threshold:.4g}", "percent"),
+        Column("area", f"Area up to {largest:.4g}", "number", 4, "1 - weighted mean of min(1, error / largest)"),
+    )
+    rows = tuple(
+        (
+            one.name,
+            int(own.used.sum()),
+            float(edf(one.errors, [threshold], own.weights)[0]),
+            edf_area(one.errors, largest, own.weights),
+        )
+        for one, own in zip(case.sets, weights, strict=True)
+    )
+    best = max(rows, key=lambda row: row[3])
+    sentence = f"At equal {case.title} the largest area under its distribution has {best[0]} ({best[3]:.3f})."
+    return Table(f"sets_by_{case.slug}", f"Sets at equal {case.title}", columns, rows, sentence)
+
+
+def _search(case: _Case, weights: list[ComplexityWeights]) -> Figure:
+    """Random search among the models as they are weighted."""
+    rows: list[tuple[Cell, ...]] = []
+    shown: list[charts.Row] = []
+    last: dict[str, float] = {}
+    budget = min(64, *(int(own.used.sum()) for own in weights))
+    for one, own in zip(case.sets, weights, strict=True):
+        chosen = powers_up_to(int(own.used.sum()), LARGEST_SEARCH)
+        found = random_search(one.errors, own.weights, chosen)
+        for size, mean, std in zip(found.sizes, found.mean, found.std, strict=True):
+            rows.append((one.name, size, float(mean), float(std)))
+            shown.append(banded(one.name, "size", size, float(mean), float(std)))
+        last[one.name] = float(random_search(one.errors, own.weights, [budget]).mean[0])
+    best = min(last, key=lambda name: last[name])
+    return Figure(
+        key=f"random_search_by_{case.slug}",
+        title=f"What random search finds at equal {case.title}",
+        sentence=f"The best of {budget} models, drawn so that every bin of {case.title} is as likely, has an "
+        f"error of {last[best]:.4g} on average in {best}, the lowest.",
+        spec=charts.bands(shown, x="size", titles=("models tried", "lowest error"), is_log=True),
+        columns=SEARCH_COLUMNS,
+        rows=tuple(rows),
+        n=f"{sum(int(own.used.sum()) for own in weights):,} models of {len(case.sets)} sets",
+        method="As without weights, with S_i the weight of the models not better than the i-th (Radosavovic et "
+        "al. 2019, figure 10, in closed form).",
     )
 
 

@@ -32,6 +32,9 @@ def test_figures_say_their_numbers_in_a_sentence_and_are_plain_json():
     for figure in found.figures():
         assert figure.sentence.endswith(".") and figure.n and figure.method and figure.rows
     json.dumps(found.to_json(), allow_nan=False)
+    areas = {row[0]: row[3] for row in found.named("sets_by_params").rows}
+    assert areas["a"] > areas["b"]
+    assert "the lowest" in found.named("random_search_by_params").sentence
     assert len({block.key for block in found.figures()}) == len(list(found.figures()))
 
 
