@@ -53,6 +53,7 @@ class Section:
     of_phase: bool = False
     version: str = "1"  # of its own definitions
     tools: tuple[Tool, ...] = ()
+    runs_basic_methods: bool = False  # organizers go from its page to where the platform runs them
     waits: str = "Nothing can be analysed before a phase is over and its scores are released."
 
 

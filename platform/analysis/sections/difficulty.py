@@ -389,4 +389,5 @@ SECTION = Section(
     question="Which datasets are hard, and on which does the choice of a method matter?",
     load=load,
     build=build,
+    runs_basic_methods=True,
 )

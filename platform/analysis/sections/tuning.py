@@ -218,4 +218,5 @@ SECTION = Section(
     question="What does a search for hyper-parameters gain over the defaults?",
     load=load,
     build=build,
+    runs_basic_methods=True,
 )

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 from io import StringIO
 
 import pytest
@@ -176,3 +177,13 @@ def test_the_command_runs_what_is_missing(phase):
     assert result["ok"] and len(result["submissions"]) == 9
     with pytest.raises(SystemExit):
         call_command("run_basic_methods", phase.competition.slug, "--phase", "1", "--json", stdout=out)
+
+
+def test_each_dataset_is_ticked_once_where_its_difficulty_is_measured():
+    made = series(timezone.now() - dt.timedelta(hours=11))
+    owner = Client()
+    owner.force_login(made.contest.created_by)
+    page = owner.get(f"/competitions/{made.contest.slug}/manage/basic-methods/").content.decode()
+    ticked = re.findall(r'name="phase" value="(\d+)" checked', page)
+    wanted = ("Final[0]", "AutoML[1]", "AutoML[2]")
+    assert ticked == [str(made[title].number) for title in wanted]

@@ -27,6 +27,8 @@ from submissions.models import RunState, Submission
 from submissions.models.worker import living_workers
 
 SECTION = "basic_methods"
+# The difficulty of a dataset is measured on the first of these kinds that judges it.
+PREFERENCE = (Phase.Kind.AUTOML, Phase.Kind.FINAL, Phase.Kind.OPEN, Phase.Kind.TWEAKATHON)
 CHIPS = {RunState.FINISHED: "good", RunState.FAILED: "bad"}
 
 
@@ -41,10 +43,14 @@ class Sent:
 
 @dataclass(frozen=True)
 class Card:
-    """A phase: whether the methods can run there, what was sent, and how many runs are missing without tuning."""
+    """A phase: what was sent there, and how many runs are missing with defaults and tuned.
+
+    `is_ticked`: it judges a dataset that no phase before it in the order of `PREFERENCE` judges.
+    """
 
     phase: Phase
     is_possible: bool
+    is_ticked: bool
     sent: list[Sent]
     missing: int
     missing_tuned: int
@@ -62,7 +68,7 @@ def basic_methods(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _cards(contest: Competition) -> list[Card]:
-    there = entries(contest)
+    there, judging = entries(contest), _judging(contest)
     found = []
     for phase in contest.phases():
         is_possible = takes_basic_methods(phase)
@@ -72,11 +78,24 @@ def _cards(contest: Competition) -> list[Card]:
             Card(
                 phase,
                 is_possible,
+                phase.pk in judging and any(not one.is_tuned for one in left),
                 [_sent(one) for one in own],
                 sum(one.runs for one in left if not one.is_tuned),
                 sum(one.runs for one in left if one.is_tuned),
             )
         )
+    return found
+
+
+def _judging(contest: Competition) -> set[int]:
+    """Phases that together judge every dataset, each dataset in the one where its difficulty is measured."""
+    covered: set[int] = set()
+    found = set()
+    for phase in sorted(contest.phases(), key=lambda one: PREFERENCE.index(Phase.Kind(one.kind))):
+        datasets = set(phase.tasks.values_list("dataset", flat=True))
+        if datasets - covered:
+            found.add(phase.pk)
+        covered |= datasets
     return found
 
 
