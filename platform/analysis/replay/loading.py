@@ -78,6 +78,7 @@ def _load_phase(
             add_files(rows, files, phase, tasks)
             rows.write()
             refresh(phase)
+            phase.moments.all().delete()  # all of it was published at once: its ranks did not come about over time
             replay.facts["loaded"].append(phase.round.number)
             replay.facts["error_bars"] |= error_bars(files, published)
             replay.save(update_fields=["facts"])

@@ -280,7 +280,7 @@ def test_everybody_reads_on_the_page_what_is_not_reproduced(contest):
 @pytest.mark.django_db
 def test_its_datasets_and_its_boards_open_for_everybody(contest):
     assert contest.phases().last().closes_at == CLOSES
-    for page in ("", "datasets/", "leaderboard/"):
+    for page in ("", "datasets/", "leaderboard/", "leaderboard/history/"):
         assert Client().get(f"/competitions/{contest.slug}/{page}").status_code == 200
 
 
