@@ -1,10 +1,12 @@
 """Learning curves of a board as arrays, with what came when runs went on beyond their budget."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from django.core.cache import cache
 from django.db.models import Count, F, Max, Q
 
 from analysis.inputs.boards import BoardTable, Floats
@@ -14,6 +16,7 @@ from submissions import curves
 from submissions.models import PredictionScore, Reason, Run, RunState, Score
 
 EMPTY: Floats = np.zeros(0)
+KEPT_SECONDS = 600  # of a count, at the longest
 
 
 @dataclass(frozen=True)
@@ -112,14 +115,24 @@ def _run_ons(roots: Iterable[int]) -> list[tuple[int, int, float]]:
 
 
 def marks(boards: Iterable[BoardTable]) -> list[dict[str, Any]]:
-    """What changes whenever a curve of the boards does: how many scores there are, and the last."""
+    """What changes whenever a curve of the boards does: which runs, how many scores of theirs, and the last.
+
+    Counting takes long where runs keep many predictions, so a count is kept until anything is scored anywhere.
+    """
+    newest = PredictionScore.objects.order_by("-pk").values_list("pk", flat=True).first()
     found = []
     for board in boards:
         roots = {one.root for one in standing_runs(board)}
         longer = _run_ons(roots)
-        runs = roots | {run for _, run, _ in longer}
-        counted = PredictionScore.objects.filter(prediction__run__in=runs).aggregate(n=Count("pk"), last=Max("pk"))
-        found.append({**counted, "runs": len(roots), "longer": sorted(run for _, run, _ in longer)})
+        runs = sorted(roots | {run for _, run, _ in longer})
+        digest = hashlib.sha256(repr((newest, board.part, runs)).encode()).hexdigest()
+        key = f"curve-marks-{digest}"
+        counted = cache.get(key)
+        if counted is None:
+            scores = PredictionScore.objects.filter(prediction__run__in=runs, prediction__part=board.part)
+            counted = scores.aggregate(n=Count("pk"), last=Max("pk"))
+            cache.set(key, counted, KEPT_SECONDS)
+        found.append({**counted, "runs": len(runs), "longer": sorted(run for _, run, _ in longer)})
     return found
 
 

@@ -59,9 +59,12 @@ def ordered(seconds: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
     """Return the points of a curve by time, each (m,); those without a score are left out."""
     times, values = np.asarray(seconds, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     known = np.isfinite(times) & np.isfinite(values)
-    times, values = times[known], values[known]
-    order = np.argsort(times, kind="stable")
-    return times[order], values[order]
+    if not known.all():
+        times, values = times[known], values[known]
+    if len(times) > 1 and (np.diff(times) < 0).any():
+        order = np.argsort(times, kind="stable")
+        times, values = times[order], values[order]
+    return times, values
 
 
 def area(
@@ -86,20 +89,29 @@ def area(
     As AutoDL's starting kit has it (LearningCurve.get_alc): the curve begins in (0, 0), and the last score holds
     to the end.
     """
+    return _area(*_within(seconds, scores, budget), budget, t0, rule)
+
+
+def _within(seconds: ArrayLike, scores: ArrayLike, budget: float) -> tuple[Floats, Floats]:
+    """The points of a curve by the end of the budget, by time."""
     times, values = ordered(seconds, scores)
-    early = times <= budget
-    if not early.any():
+    count = int(np.searchsorted(times, budget, side="right"))
+    return times[:count], values[:count]
+
+
+def _area(times: Floats, values: Floats, budget: float, t0: float | None, rule: str) -> float:
+    if not len(times):
         return 0.0
-    points = np.concatenate(([0.0], scaled_time(np.maximum(times[early], 0.0), budget, t0), [1.0]))
-    heights = np.concatenate(([0.0], values[early], values[early][-1:]))
+    points = np.concatenate(([0.0], scaled_time(np.maximum(times, 0.0), budget, t0), [1.0]))
     if rule == TRAPEZOID:
-        return float(np.trapezoid(heights, points))
-    return float(np.sum(heights[:-1] * np.diff(points)))
+        return float(np.trapezoid(np.concatenate(([0.0], values, values[-1:])), points))
+    return float(np.dot(values, np.diff(points)[1:]))
 
 
 def areas(seconds: ArrayLike, scores: ArrayLike, budget: float) -> dict[str, float]:
     """Return the area in every variant, by its key."""
-    return {one.key: area(seconds, scores, budget, t0=one.t0, rule=one.rule) for one in VARIANTS}
+    times, values = _within(seconds, scores, budget)
+    return {one.key: _area(times, values, budget, one.t0, one.rule) for one in VARIANTS}
 
 
 def score_at(seconds: ArrayLike, scores: ArrayLike, moment: float) -> float:

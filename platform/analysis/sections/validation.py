@@ -145,17 +145,22 @@ def _scatter_figure(
     key: str, title: str, sentence: str, scores: tuple[Floats, Floats], pair: Pair, found: Agreement,
     n: str, method: str, warnings: Sequence[str] = (),
 ) -> Figure:  # fmt: skip
-    kinds = _kinds(found)
-    data = [
-        (entry.name, float(first), float(second), float(gap), float(z), kind)
-        for entry, first, second, gap, z, kind in zip(
-            pair.entries, *scores, found.gap, found.robust_z, kinds, strict=True
-        )
-        if np.isfinite(gap)
-    ]
+    data = _rows(pair, scores, found)
     rows = [{"entrant": row[0], "first": row[1], "second": row[2], "kind": row[5]} for row in data]
     chart = scatter(rows, VALIDATION, TEST, mark="Verdict")
     return Figure(key, title, sentence, chart, SCATTER_COLUMNS, tuple(data), n, method, warnings=tuple(warnings))
+
+
+def _rows(pair: Pair, scores: tuple[Floats, Floats], found: Agreement) -> list[tuple[Any, ...]]:
+    """What is said of each entrant who has both scores. Differences are rounded to what scores can tell."""
+    columns = (*scores, found.gap.round(6), found.robust_z.round(3))
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    known = np.isfinite(found.gap)
+    return [
+        (entry.name, *four, kind)
+        for entry, four, kind, is_known in zip(pair.entries, numbers, _kinds(found), known, strict=True)
+        if is_known
+    ]
 
 
 def _by_dataset(pair: Pair) -> list[Block]:
@@ -176,10 +181,12 @@ def _by_dataset(pair: Pair) -> list[Block]:
         Column("outliers", "Outliers", "integer"),
         Column("overfitted", "Validation too good"),
     )
-    pictures = [_dataset_figure(pair, column, found[column]) for column in range(len(found))]
-    shown = [figure for figure in pictures if figure.rows][:DRAWN]
+    told = [column for column, one in enumerate(found) if one.n]
+    shown = [_dataset_figure(pair, column, found[column]) for column in told[:DRAWN]]
     everything = tuple(
-        (name, *row) for name, figure in zip(pair.datasets, pictures, strict=True) for row in figure.rows
+        (pair.datasets[column], *row)
+        for column in told
+        for row in _rows(pair, (pair.first[:, column], pair.second[:, column]), found[column])
     )
     gaps = Table(
         "gaps", "All pairs of scores", (Column("dataset", "Dataset"), *SCATTER_COLUMNS), everything, ROBUST
