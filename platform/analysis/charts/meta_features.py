@@ -17,7 +17,7 @@ def likeness(rows: Sequence[Row], names: Sequence[str]) -> Any:
     order = list(names)
     marks = alt.Chart(_data(rows)).mark_rect()
     chart = marks.encode(
-        x=alt.X("one:N", sort=order, title=None, axis=alt.Axis(labelAngle=-90)),
+        x=alt.X("one:N", sort=order, title=None, axis=alt.Axis(labelAngle=-90, labelOverlap=False)),
         y=alt.Y("other:N", sort=order, title=None),
         color=alt.Color("distance:Q", title="Distance", scale=alt.Scale(range="heatmap", reverse=True)),
         tooltip=[

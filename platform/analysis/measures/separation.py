@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -80,7 +81,7 @@ def separate(X: Floats, labels: NDArray[np.int64], names: Sequence[str], *, seed
     low, middle, high = np.percentile(ranks, [5, 50, 95], axis=0)
     return Separation(
         names=kept,
-        points=_points(fitted, X),
+        points=_points(fitted, X, is_shrunk=is_shrunk),
         is_shrunk=is_shrunk,
         in_sample=float(fitted.score(X, labels)),
         left_out=left_out,
@@ -121,9 +122,24 @@ def _left_out(X: Floats, labels: NDArray[np.int64], *, is_shrunk: bool) -> float
     return right / len(labels)
 
 
-def _points(fitted: Pipeline, X: Floats) -> Floats:
-    found = np.asarray(fitted.transform(X))[:, :2]
+def _points(fitted: Pipeline, X: Floats, *, is_shrunk: bool) -> Floats:
+    found = _shrunk_points(fitted, X) if is_shrunk else np.asarray(fitted.transform(X))[:, :2]
     return np.column_stack([found, np.zeros(len(found))]) if found.shape[1] == 1 else found
+
+
+def _shrunk_points(fitted: Pipeline, X: Floats) -> Floats:
+    """The directions in which the classes' means differ most by the shrunk covariance within them.
+
+    scikit-learn's own ones take the scatter between classes as the difference of two estimates, each shrunk by
+    itself: with more features than datasets the first of them is a direction in which no two datasets differ.
+    """
+    method = fitted[-1]
+    lower = np.linalg.cholesky(method.covariance_)
+    centred = method.means_ - method.priors_ @ method.means_
+    between = solve_triangular(lower, (np.sqrt(method.priors_)[:, None] * centred).T, lower=True)
+    directions, _, _ = np.linalg.svd(between, full_matrices=False)
+    whitened = solve_triangular(lower, (fitted[:-1].transform(X) - method.priors_ @ method.means_).T, lower=True)
+    return np.asarray(whitened.T @ directions[:, : min(2, len(method.classes_) - 1)])
 
 
 def _weights(fitted: Pipeline) -> Floats:

@@ -14,6 +14,7 @@ from analysis.measures.separation import Separation
 from analysis.results import Block, Column, Figure, Heading, Note, Table, rows_of
 
 BARS = 15
+NOTHING = "R² is not above 0: the order of the meta-features explains nothing about other datasets."
 
 
 def _winners(known: Known) -> Floats:
@@ -44,14 +45,14 @@ def verdict(found: Prediction) -> str:
     spread = f"{found.r2.min():.2f} to {found.r2.max():.2f}"
     number = f"Cross-validated R² is {found.mean_r2:.2f} ({spread} over {len(found.r2)} repeats)"
     if found.mean_r2 <= 0:
-        return f"{number}: the meta-features predict no better than the mean score, so the order explains nothing."
+        return f"{number}: the meta-features predict no better than the mean score."
     return f"{number}."
 
 
 def _importances(found: Prediction) -> Figure:
     order = [int(index) for index in found.order()]
     first = " > ".join(found.names[index] for index in order[:3])
-    warnings = [verdict(found)] if found.mean_r2 <= 0 else []
+    warnings = [NOTHING] if found.mean_r2 <= 0 else []
     if len(order) > 3 and found.is_near_tie(3):
         third, fourth = (found.names[index] for index in order[2:4])
         warnings.append(

@@ -107,7 +107,7 @@ def test_scores_that_follow_from_nothing_are_not_predicted_and_the_page_warns():
         quiet,
     )
     assert found.extras["prediction"]["r2"] <= 0
-    assert any("no better than the mean" in warning for warning in found.named("importance").warnings)
+    assert any("explains nothing" in warning for warning in found.named("importance").warnings)
     assert "do not predict" in found.headline
     assert "Organizers can let the platform run the basic methods" in texts(found)
 

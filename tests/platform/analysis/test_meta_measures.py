@@ -177,9 +177,11 @@ def test_the_published_predictors_of_difficulty_come_out_and_predict_nothing(pub
     assert found.gini.sum() == pytest.approx(1)
 
 
-def test_a_feature_that_tells_the_score_is_found_and_predicts_it():
+def test_a_feature_that_tells_the_score_is_found_and_predicts_it(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(40, 3))
+    monkeypatch.setattr(prediction, "TREES", 60)
+    monkeypatch.setattr(prediction, "REPEATS", 2)
     found = prediction.predict(X, X[:, 1], ("a", "b", "c"))
     assert found.names[found.order()[0]] == "b"
     assert int(np.argmax(found.permutation)) == 1
@@ -207,6 +209,16 @@ def test_the_published_separation_is_one_in_sample_alone(published, vectors):
     assert found.majority == pytest.approx(expected["majority"], abs=0.001)
     assert found.is_shrunk and not found.beats_majority
     assert not any("Landmark" in name for name in found.names)
+
+
+def test_shrunk_discriminants_spread_the_datasets(published):
+    X, names, _, labels = published
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(separation, "BOOTSTRAPS", 2)
+        points = separation.separate(X, labels, names).points
+    means = np.array([points[labels == label].mean(axis=0) for label in range(4)])
+    assert np.all(points.std(axis=0) > 0.3)
+    assert np.ptp(means[:, 0]) > np.ptp(means[:, 1]) * 0.8  # the first tells the methods most
 
 
 def test_labels_that_follow_a_feature_are_told_of_left_out_datasets():
