@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def phase():
-    return make.phase(make.competition())
+    return make.phase(make.competition(), tasks=1)
 
 
 def run(*phases: Phase, tuned: bool = False, **fields) -> str:
@@ -43,12 +43,12 @@ def over(phase: Phase) -> Phase:
 
 
 def test_every_method_runs_on_every_dataset_once(phase):
-    assert run(phase) == f"10 runs of the basic methods were queued in {phase.title} (5 methods)."
+    assert run(phase) == f"5 runs of the basic methods were queued in {phase.title} (5 methods)."
     with pytest.raises(Refused, match="They have all run"):
         run(phase)
-    assert run(phase, tuned=True).startswith("8 runs")
+    assert run(phase, tuned=True).startswith("4 runs")
     assert BasicEntry.objects.count() == 9
-    assert Run.objects.filter(state=RunState.QUEUED, image="", submission__is_kit_code=True).count() == 18
+    assert Run.objects.filter(state=RunState.QUEUED, image="", submission__is_kit_code=True).count() == 9
     assert AuditEntry.objects.filter(action="run_basic_methods").count() == 2
 
 
@@ -79,14 +79,14 @@ def test_they_wait_behind_everybody_who_competes(phase):
 
 
 def test_they_are_the_same_baselines_in_every_phase(phase):
-    other = make.phase(phase.competition, number=2)
+    other = make.phase(phase.competition, number=2, tasks=1)
     run(phase, other)
     assert Entrant.objects.filter(is_baseline=True).count() == 5
     assert BasicEntry.objects.count() == 10
 
 
 def test_they_do_not_go_forward_by_themselves():
-    made = series(timezone.now() - dt.timedelta(hours=11))
+    made = series(timezone.now() - dt.timedelta(hours=11), datasets=1)
     run(made["Tweakathon[0]"])
     assert handover.tick() == 0
     assert not made["AutoML[1]"].submissions.exists()
@@ -94,7 +94,7 @@ def test_they_do_not_go_forward_by_themselves():
 
 
 def test_a_hidden_phase_takes_them_and_hides_them():
-    made = series(timezone.now() - dt.timedelta(hours=11))
+    made = series(timezone.now() - dt.timedelta(hours=11), datasets=1)
     run(made["AutoML[1]"])
     for entry in entries(made.contest):
         finish(entry.submission)
@@ -126,7 +126,7 @@ def test_removing_leaves_nothing_but_the_log(phase):
     assert not Entrant.objects.filter(is_baseline=True).exists() and not Team.objects.exists()
     assert not LeaderboardRow.objects.filter(entrant__is_baseline=True).exists()
     assert len(files) == 5
-    assert run(phase).startswith("10 runs")
+    assert run(phase).startswith("5 runs")
 
 
 def test_what_runs_is_stopped_and_goes_when_it_has_ended(phase):
@@ -159,7 +159,7 @@ def test_the_difficulty_page_measures_against_them(phase):
 def test_editors_run_and_remove_them_from_the_studio_after_a_preview(phase):
     owner, address = Client(), f"/competitions/{phase.competition.slug}/manage/basic-methods/"
     owner.force_login(phase.competition.created_by)
-    assert "10 runs missing" in owner.get(address).content.decode()
+    assert "5 runs missing" in owner.get(address).content.decode()
     sent = {"phase": str(phase.number)}
     shown = owner.post(address + "run/", sent).content.decode()
     assert "at most" in shown and not BasicEntry.objects.exists()
@@ -180,7 +180,7 @@ def test_the_command_runs_what_is_missing(phase):
 
 
 def test_each_dataset_is_ticked_once_where_its_difficulty_is_measured():
-    made = series(timezone.now() - dt.timedelta(hours=11))
+    made = series(timezone.now() - dt.timedelta(hours=11), datasets=1)
     owner = Client()
     owner.force_login(made.contest.created_by)
     page = owner.get(f"/competitions/{made.contest.slug}/manage/basic-methods/").content.decode()
