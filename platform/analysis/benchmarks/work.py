@@ -47,7 +47,8 @@ def process(benchmark_id: int) -> None:
         mine.update(share=share, sentence=what[:400])
 
     def fail(sentence: str) -> None:
-        mine.update(state=State.FAILED, sentence=sentence[:400], deadline=None)
+        if mine.update(state=State.FAILED, sentence=sentence[:400], deadline=None, upload=""):
+            benchmark.upload.storage.delete(benchmark.upload.name or "")  # nobody reads it again
 
     try:
         with prolonged(prolong, every=bell.LEASE.total_seconds() / 8, what=f"benchmark {benchmark_id}"):

@@ -1,12 +1,15 @@
 """Benchmarks in MementoML's format: what is read, what is refused, who may send and see one, what comes back."""
 
 import io
+import json
 import zipfile
 
 import altair as alt
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.utils import timezone
 
 from accounts.refusals import Refused
 from analysis.benchmarks import actions, policy, work
@@ -136,7 +139,7 @@ def test_a_zip_is_opened_safely_and_a_bad_one_says_why():
     benchmark = actions.send(owner=organizer("alice"), title="Bad", files=[("all.zip", packed)])
     work.process(benchmark.pk)
     benchmark.refresh_from_db()
-    assert benchmark.state == "failed" and "results.csv" in benchmark.sentence
+    assert benchmark.state == "failed" and "results.csv" in benchmark.sentence and not benchmark.upload
 
 
 @pytest.mark.django_db
@@ -253,3 +256,30 @@ def test_every_view_has_a_figure_with_its_numbers(tmp_path, key, wish, figure):
     assert found.rows and found.sentence and found.n and found.method
     assert all(len(row) == len(found.columns) for row in found.rows)
     assert alt.Chart.from_dict(found.spec)  # raises where Vega-Lite does not know it
+
+
+@pytest.mark.django_db
+def test_what_a_worker_lost_is_read_again_once_and_then_given_up():
+    benchmark = Benchmark.objects.create(
+        owner=organizer("alice"), title="Lost", state="reading", tries=1, deadline=timezone.now()
+    )
+    work.reconcile()
+    benchmark.refresh_from_db()
+    assert benchmark.state == "waiting"
+    Benchmark.objects.filter(pk=benchmark.pk).update(state="reading", tries=2, deadline=timezone.now())
+    work.reconcile()
+    benchmark.refresh_from_db()
+    assert benchmark.state == "failed" and "lost the reading twice" in benchmark.sentence
+
+
+@pytest.mark.django_db
+def test_the_command_imports_a_benchmark_and_says_what_it_read(tmp_path, capsys):
+    alice = organizer("alice")
+    written(tmp_path, results=RESULTS, xgboost=XGBOOST)
+    call_command("import_benchmark", tmp_path, owner=alice.username, title="Small", json=True)
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said["ok"] and said["kept"] == 7 and said["algorithms"]["xgboost"]["parameters"] == ["booster", "eta"]
+    assert Benchmark.objects.get().get_absolute_url() == said["place"]
+    with pytest.raises(SystemExit):
+        call_command("import_benchmark", tmp_path / "nothing", owner=alice.username, json=True)
+    assert "There is no file or folder" in json.loads(capsys.readouterr().out.splitlines()[-1])["message"]
