@@ -27,9 +27,10 @@ def candidates(board: BoardTable) -> list[tuple[int, str, int]]:
     if board.is_anonymous:
         return []
     names = {entry.key: entry.name for entry in board.entries if entry.key is not None}
-    found = Submission.objects.filter(phase=board.phase_id, entrant__in=list(names)).competing()
+    found = Submission.objects.filter(phase=board.phase_id).competing()
     counts = found.values_list("entrant").annotate(count=Count("pk")).filter(count__gte=LEAST)
-    return [(entrant, names[entrant], count) for entrant, count in counts.order_by("-count", "entrant")]
+    ordered = counts.order_by("-count", "entrant")
+    return [(entrant, names[entrant], count) for entrant, count in ordered if entrant in names]
 
 
 def state_of(board: BoardTable, entrants: Collection[int]) -> list[Any]:

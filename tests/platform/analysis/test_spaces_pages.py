@@ -57,6 +57,14 @@ def test_two_files_are_sent_and_compared():
     assert "models of 2 sets" in str(json.loads(answer.content))
 
 
+def test_a_file_is_taken_from_the_form_of_this_site_alone():
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make.user("alice"))
+    assert send(client, table()).status_code == 403
+    assert send(Client(), table()).url.startswith("/accounts/login/")
+    assert not Population.objects.exists()
+
+
 def test_sets_are_private():
     alice, bob = logged_in(), logged_in("bob")
     send(alice, table())
