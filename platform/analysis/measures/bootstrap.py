@@ -176,11 +176,6 @@ def auc_error(auc: float, positives: int, negatives: int) -> float:
     return math.sqrt(spread / (positives * negatives))
 
 
-def rows_needed(error: float) -> int:
-    """How many test rows tell an error E with a relative standard error of at most 14%: N = 50 / E (10.7)."""
-    return math.ceil(50 / error - 1e-9)
-
-
 def relative_error(error: float, rows: int) -> float:
     """The standard error of an error rate as a share of it: sqrt((1 - E) / (N E))."""
     return math.sqrt((1 - error) / (rows * error))

@@ -211,6 +211,13 @@ def test_values_of_which_the_smallest_leads_are_shown_as_they_are():
     assert found.named("error_bars") is None
 
 
+def test_a_missing_value_of_a_column_is_no_value_and_never_the_best():
+    found = build(board([[-1.5, -2.0], [-2.5, NAN]], stderr=NAN, measure="Loss", sign=-1))
+    assert column(found, "standings", "mean_score") == [1.75, None]
+    assert column(found, "rules", "score") == [1, 2]
+    assert "0 of 4 other ways of ranking give another winner" in found.named("other_winners").sentence
+
+
 def test_specifications_hold_names_as_data_alone(pictures):
     name = '"]; alert(1); ["'
     found = build(board([[0.9, 0.5], [0.8, 0.7], [0.1, 0.2]], names=[name, "b", "c"]))

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from analysis.measures import bootstrap, significance
 from analysis.measures.ranks import mean_rank, mean_reciprocal_rank, order, ranks
+from datasets.checks.difficulty import rows_needed
 from tests.shared import shared_case
 
 NAN = math.nan
@@ -158,7 +159,7 @@ def test_error_bars_by_formula(vectors):
 
 def test_a_test_set_needs_fifty_over_e_rows(vectors):
     for error, rows in vectors["test_size_rule"]["cases"]:
-        assert bootstrap.rows_needed(error) == rows
+        assert rows_needed(error) == rows
         assert bootstrap.relative_error(error, rows) <= 1 / math.sqrt(50)
 
 

@@ -15,6 +15,7 @@ from analysis.measures.bootstrap import Bools, interval, subsample_factor
 from analysis.results import Block, Cell, Column, Figure, Heading, Note, Table
 from analysis.sections.standings.places import cut, seed_of, warnings_of
 from analysis.sections.standings.view import View, counted, listed
+from datasets.checks.difficulty import rows_needed
 
 TIED = "not told apart from the best"
 REGRESSION = "regression"
@@ -154,7 +155,7 @@ class _Size:
 
     @property
     def needed(self) -> int | None:
-        return bootstrap.rows_needed(self.error) if self.error > 0 else None
+        return rows_needed(self.error) if self.error > 0 else None
 
     @property
     def is_enough(self) -> bool:

@@ -11,6 +11,7 @@ from analysis.measures.ranks import (
     Floats,
     mean_rank,
     mean_reciprocal_rank,
+    mean_score,
     order,
     ranks,
 )
@@ -180,7 +181,7 @@ def _rules(view: View) -> dict[str, Floats]:
         "⟨R⟩ weighted": view.weighted,
         "1/rank": -mean_reciprocal_rank(view.ranks),
     }
-    return {**found, "⟨S⟩": -view.board.sign * view.mean_scores}
+    return {**found, "⟨S⟩": -mean_score(view.from_zero)}
 
 
 def _rules_figure(view: View) -> Figure:
@@ -234,11 +235,16 @@ def _rules_sentence(view: View, winners: dict[str, int]) -> str:
 def note(view: View) -> Note:
     """What went in."""
     said = f"{view.board.title}: {view.sample}."
+    if view.board.measure:
+        said += (
+            f" Ranks are those of the column {view.board.measure}; the phase gives its places by the mean of it."
+        )
     if view.missing:
         verb, they = ("is", "it stays") if view.missing == 1 else ("are", "they stay")
+        zero = "" if view.board.measure else " and as a score of 0"
         said += (
             f" {counted(view.missing, 'score')} of {view.count * view.tasks:,} {verb} missing, because a run "
-            f"failed or there was none; {they} in as the last rank and as a score of 0."
+            f"failed or there was none; {they} in as the last rank{zero}."
         )
     if view.left_out:
         said += f" {counted(view.left_out, 'entry', 'entries')} without a place (baselines, "

@@ -39,7 +39,7 @@ def blocks(view: View) -> list[Block]:
 def _changes(view: View) -> list[Change]:
     table = RankTable(
         entrants=np.arange(view.count, dtype=np.int64),
-        scores=view.scores,
+        scores=view.from_zero,
         received=view.received,
         ranked=np.ones(view.count, dtype=bool),
     )

@@ -80,8 +80,21 @@ class View:
 
     @cached_property
     def mean_scores(self) -> Floats:
-        """⟨S⟩, (n,), as the board has it: where the smallest leads it is small."""
-        return self.board.sign * mean_score(self.scores)
+        """⟨S⟩, (n,), as the board has it: where the smallest leads it is small.
+
+        A missing score of ours counts 0, which is guessing. A program's column knows no such value: NaN there.
+        """
+        found = self.scores.mean(axis=1) if self.board.measure else mean_score(self.scores)
+        return np.asarray(self.board.sign * found)
+
+    @cached_property
+    def from_zero(self) -> Floats:
+        """Scores that may be averaged with 0 for missing ones: a column's begin at the worst of each dataset."""
+        if not self.board.measure:
+            return self.scores
+        known = ~np.isnan(self.scores)
+        worst = np.where(known, self.scores, np.inf).min(axis=0)
+        return np.asarray(self.scores - np.where(np.isfinite(worst), worst, 0.0))
 
     @cached_property
     def received(self) -> Floats:
