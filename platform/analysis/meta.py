@@ -21,6 +21,7 @@ from django.utils import timezone
 from accounts.beats import prolonged
 from analysis import bell
 from analysis.measures import meta_features as measures
+from analysis.measures.meta_names import DEFINITIONS
 from analysis.models import MetaFeatures
 from datasets.models import DatasetVersion
 from datasets.scratch import scratch_folder
@@ -67,9 +68,7 @@ def _give_up(now: dt.datetime) -> None:
 def _begin_anew(now: dt.datetime) -> None:
     """Computed by other definitions than those of this release: once more."""
     computed = MetaFeatures.objects.filter(origin=MetaFeatures.Origin.COMPUTED, deadline=None)
-    computed.exclude(definitions=measures.DEFINITIONS).update(
-        deadline=now, tries=0, definitions=measures.DEFINITIONS
-    )
+    computed.exclude(definitions=DEFINITIONS).update(deadline=now, tries=0, definitions=DEFINITIONS)
 
 
 def _take(now: dt.datetime) -> MetaFeatures | None:
@@ -84,7 +83,7 @@ def _take(now: dt.datetime) -> MetaFeatures | None:
         try:
             with transaction.atomic():
                 return MetaFeatures.objects.create(
-                    version=version, deadline=lease, tries=1, definitions=measures.DEFINITIONS
+                    version=version, deadline=lease, tries=1, definitions=DEFINITIONS
                 )
         except IntegrityError:  # another worker was faster, or the version was removed
             continue

@@ -6,7 +6,7 @@ import numpy as np
 from django.db.models import Q
 from django.utils import timezone
 
-from analysis.measures.meta_features import EXTRA, GROUPS, KNOWN
+from analysis.measures.meta_names import EXTRA, GROUPS, KNOWN
 from analysis.measures.similarity import distances, nearest
 from analysis.models import MetaFeatures
 from analysis.sections.meta_features import spaced

@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.inputs.datasets import DatasetColumn
 from analysis.inputs.tables import BoardTable, Floats
-from analysis.measures.meta_features import EXTRA, KNOWN
+from analysis.measures.meta_names import EXTRA, KNOWN
 from analysis.models import MetaFeatures
 
 Values = dict[str, float | None]

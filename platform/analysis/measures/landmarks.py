@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from analysis.measures.encoding import Floats, Sample
+from analysis.measures.meta_names import LANDMARKS, METHODS, NUMBERS, STRATIFIED
 
 Values = dict[str, float | None]
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -34,24 +35,11 @@ FOLDS = 5
 TREE_SEED = 42  # auto-sklearn's
 MOST_ROWS, MOST_COLUMNS, FEWEST_COLUMNS = 2_000, 200, 10
 MOST_PRODUCTS = 5_000  # columns times classes or labels: what trees and methods that learn one by one cost
-METHODS = ("LDA", "NaiveBayes", "DecisionTree", "DecisionNodeLearner", "RandomNodeLearner", "1NN")
-OWN = ("LDA", "NaiveBayes", "DecisionTree", "DecisionNodeLearner", "1NN")  # a node at random says little twice
-NUMBERS = ("Ridge", "DecisionTree", "DecisionNode", "1NN")
-NAMES = (
-    *(f"Landmark{name}" for name in METHODS),
-    *(f"StratifiedLandmark{name}" for name in OWN),
-    *(f"LandmarkR2{name}" for name in NUMBERS),
-)
-
-
-def is_landmark(name: str) -> bool:
-    """Whether a meta-feature is what a method reached, and so no description of the data alone."""
-    return "Landmark" in name
 
 
 def compute(sample: Sample, *, task: str, seed: int) -> Values:
     """All landmarks; None where a method cannot learn the task, or where the task has others."""
-    found: Values = dict.fromkeys(NAMES)
+    found: Values = dict.fromkeys(LANDMARKS)
     X, y = sample.small(MOST_ROWS, _columns(sample.y, task))
     if len(X) < 2 * FOLDS or not X.shape[1]:
         return found
@@ -67,7 +55,7 @@ def compute(sample: Sample, *, task: str, seed: int) -> Values:
     shuffled = _stratified(X, y, seed)
     return found | {
         f"StratifiedLandmark{name}": _reached(makers[name], X, y, shuffled, balanced_accuracy_score)
-        for name in OWN
+        for name in STRATIFIED
     }
 
 

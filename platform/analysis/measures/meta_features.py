@@ -18,73 +18,16 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from analysis.measures import landmarks, moments
+from analysis.measures import moments
 from analysis.measures.encoding import Sample, draw
+from analysis.measures.meta_names import EXTRA, TARGETS
 
 Values = dict[str, float | None]
 Tell = Callable[[float, str], None]
 
-DEFINITIONS = "1"
 SEED = 0
-
-SIMPLE = (
-    "NumberOfInstances",
-    "LogNumberOfInstances",
-    "NumberOfFeatures",
-    "LogNumberOfFeatures",
-    "DatasetRatio",
-    "LogDatasetRatio",
-    "InverseDatasetRatio",
-    "LogInverseDatasetRatio",
-    "NumberOfNumericFeatures",
-    "NumberOfCategoricalFeatures",
-    "RatioNumericalToNominal",
-    "RatioNominalToNumerical",
-    "NumberOfMissingValues",
-    "PercentageOfMissingValues",
-    "NumberOfFeaturesWithMissingValues",
-    "PercentageOfFeaturesWithMissingValues",
-    "NumberOfInstancesWithMissingValues",
-    "PercentageOfInstancesWithMissingValues",
-)
-TARGETS = (
-    "NumberOfClasses",
-    "ClassEntropy",
-    "ClassProbabilityMin",
-    "ClassProbabilityMax",
-    "ClassProbabilityMean",
-    "ClassProbabilitySTD",
-    "SymbolsMin",
-    "SymbolsMax",
-    "SymbolsMean",
-    "SymbolsSTD",
-    "SymbolsSum",
-)
-STATISTICAL = (
-    "SkewnessMin",
-    "SkewnessMax",
-    "SkewnessMean",
-    "SkewnessSTD",
-    "KurtosisMin",
-    "KurtosisMax",
-    "KurtosisMean",
-    "KurtosisSTD",
-    "PCAFractionOfComponentsFor95PercentVariance",
-    "PCAKurtosisFirstPC",
-    "PCASkewnessFirstPC",
-)
-LANDMARKS = landmarks.NAMES
-EXTRA = "pymfe."  # before the names of the extra group
 BLOCK = 4_000_000  # values that are looked at at once
 MOST_CLASSES = 30  # which pymfe compares one by one
-# Titles of the groups with the names in them, in the order of pages. What has another name is of the extra group.
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Size, types and missing values", SIMPLE),
-    ("Classes and symbols", TARGETS),
-    ("Statistics and principal components", STATISTICAL),
-    ("Landmarks", LANDMARKS),
-)
-KNOWN = tuple(name for _, names in GROUPS for name in names)
 
 
 @dataclass(frozen=True)
@@ -120,6 +63,8 @@ def compute(
     """
     if min(X.shape) < 1 or len(y) != X.shape[0] or len(types) != X.shape[1]:
         raise ValueError(f"features of shape {X.shape}, {len(y)} targets and {len(types)} types do not fit")
+    from analysis.measures import landmarks  # loads scikit-learn, which nothing else here needs
+
     say = tell or (lambda share, what: None)
     is_categorical = np.array([kind.lower() == "categorical" for kind in types])
     say(0.0, "Counts values.")

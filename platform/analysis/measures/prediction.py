@@ -15,6 +15,8 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 
+from analysis.measures.similarity import usable
+
 Floats = NDArray[np.float64]
 
 FEWEST = 8  # datasets: fewer cannot be divided into folds that say anything
@@ -60,15 +62,6 @@ class Prediction:
         one, other = order[place - 1], order[place]
         error = float(np.hypot(self.gini_error[one], self.gini_error[other]))
         return bool(self.gini[one] - self.gini[other] < 2 * error)
-
-
-def usable(X: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
-    """The features that vary, their gaps filled with the median: (n, k) and names."""
-    known = [column for column in range(X.shape[1]) if len(np.unique(X[np.isfinite(X[:, column]), column])) > 1]
-    kept = np.where(np.isfinite(X[:, known]), X[:, known], np.nan)
-    if known:
-        kept = np.where(np.isnan(kept), np.nanmedian(kept, axis=0), kept)
-    return kept, tuple(names[column] for column in known)
 
 
 def predict(X: Floats, y: Floats, names: Sequence[str], *, seed: int = SEED) -> Prediction | None:

@@ -18,8 +18,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from analysis.measures.landmarks import is_landmark
-from analysis.measures.prediction import usable
+from analysis.measures.meta_names import is_landmark
+from analysis.measures.similarity import usable
 
 Floats = NDArray[np.float64]
 

@@ -1,11 +1,20 @@
 """How alike datasets are by their meta-features."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.measures.prediction import usable
-
 Floats = NDArray[np.float64]
+
+
+def usable(X: Floats, names: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
+    """The features that vary, their gaps filled with the median: (n, k) and names."""
+    known = [column for column in range(X.shape[1]) if len(np.unique(X[np.isfinite(X[:, column]), column])) > 1]
+    kept = np.where(np.isfinite(X[:, known]), X[:, known], np.nan)
+    if known:
+        kept = np.where(np.isnan(kept), np.nanmedian(kept, axis=0), kept)
+    return kept, tuple(names[column] for column in known)
 
 
 def distances(X: Floats) -> Floats:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from analysis.inputs.boards import Loaded, load_boards
 from analysis.inputs.datasets import DatasetColumn, by_dataset
 from analysis.inputs.meta import Described, Known, described, gather, values_of
 from analysis.measures import similarity
-from analysis.measures.meta_features import GROUPS
-from analysis.measures.prediction import Prediction
-from analysis.measures.separation import Separation
+from analysis.measures.meta_names import GROUPS
 from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
 from analysis.sections.base import Section, Tell
-from analysis.sections.meta_predictions import of_difficulty, of_methods, rounded
 from competitions.models import Competition
 
 MOST_PICTURED = 40  # datasets of the heat map
@@ -60,18 +56,16 @@ def build(loaded: Loaded, tell: Tell) -> Result:
     if not known.columns:
         return Result("No dataset has meta-features yet.", tuple(blocks))
     blocks += [*_tables(known), *_likeness(known)]
-    tell(0.1, "Learns the winners' scores.")
-    predicted, found = of_difficulty(known)
-    blocks += predicted
-    tell(0.6, "Looks for discriminants.")
-    separated, discriminants = of_methods(known, loaded)
-    blocks += separated
+    from analysis.sections import meta_predictions  # loads scikit-learn, which only who computes this needs
+
+    learned = meta_predictions.learn(known, loaded, tell)
+    datasets = f"{len(known.columns)} dataset{'s' if len(known.columns) > 1 else ''} with meta-features."
     return Result(
-        headline=_headline(known, found, discriminants),
-        blocks=tuple(blocks),
+        headline=" ".join([datasets, *learned.sentences]),
+        blocks=(*blocks, *learned.blocks),
         methods=METHODS_TEXT,
         references=(FEURER, PYMFE, LEDOIT, CHAPTER),
-        extras=_extras(found, discriminants),
+        extras=learned.extras,
     )
 
 
@@ -144,7 +138,7 @@ def _likeness(known: Known) -> list[Block]:
     )
     shown = min(len(names), MOST_PICTURED)
     cells = [
-        {"one": names[row], "other": names[column], "distance": rounded(distance[row, column])}
+        {"one": names[row], "other": names[column], "distance": round(float(distance[row, column]), 4)}
         for row in range(shown)
         for column in range(shown)
     ]
@@ -177,38 +171,6 @@ def _likeness(known: Known) -> list[Block]:
         warnings=warnings,
     )
     return [figure]
-
-
-def _headline(known: Known, found: Prediction | None, separated: Separation | None) -> str:
-    parts = [f"{len(known.columns)} dataset{'s' if len(known.columns) > 1 else ''} with meta-features."]
-    if found is not None:
-        word = "do not predict" if found.mean_r2 <= 0 else "predict"
-        parts.append(f"They {word} the winner's score (cross-validated R² {found.mean_r2:.2f}).")
-    if separated is not None:
-        parts.append(
-            f"Which basic method wins is told for {separated.left_out:.2f} of left-out datasets, by the most "
-            f"frequent method for {separated.majority:.2f}."
-        )
-    return " ".join(parts)
-
-
-def _extras(found: Prediction | None, separated: Separation | None) -> dict[str, Any]:
-    """The numbers by name, for what is compared with them."""
-    extras: dict[str, Any] = {}
-    if found is not None:
-        names = [found.names[index] for index in found.order()]
-        extras["prediction"] = {"order": names, "r2": found.mean_r2, "n": found.n}
-    if separated is not None:
-        extras["separation"] = {
-            "n": separated.n,
-            "features": len(separated.names),
-            "in_sample": separated.in_sample,
-            "left_out": separated.left_out,
-            "plain_in_sample": separated.plain_in_sample,
-            "plain_left_out": separated.plain_left_out,
-            "majority": separated.majority,
-        }
-    return extras
 
 
 SECTION = Section(

@@ -1,5 +1,8 @@
 """What meta-features predict: how hard a dataset is, and which basic method wins on it."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +15,60 @@ from analysis.measures.difficulty import FOUR_BASIC
 from analysis.measures.prediction import Prediction
 from analysis.measures.separation import Separation
 from analysis.results import Block, Column, Figure, Heading, Note, Table, rows_of
+from analysis.sections.base import Tell
 
 BARS = 15
 NOTHING = "R² is not above 0: the order of the meta-features explains nothing about other datasets."
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned: the blocks of the page, sentences for the headline, and the numbers by name."""
+
+    blocks: tuple[Block, ...]
+    sentences: tuple[str, ...]
+    extras: dict[str, Any]
+
+
+def learn(known: Known, loaded: Loaded, tell: Tell) -> Learned:
+    """What the meta-features say of the winners' scores and of the best basic method."""
+    tell(0.1, "Learns the winners' scores.")
+    difficulty, found = of_difficulty(known)
+    tell(0.6, "Looks for discriminants.")
+    methods, separated = of_methods(known, loaded)
+    return Learned((*difficulty, *methods), _sentences(found, separated), _extras(found, separated))
+
+
+def _sentences(found: Prediction | None, separated: Separation | None) -> tuple[str, ...]:
+    sentences = []
+    if found is not None:
+        word = "do not predict" if found.mean_r2 <= 0 else "predict"
+        sentences.append(f"They {word} the winner's score (cross-validated R² {found.mean_r2:.2f}).")
+    if separated is not None:
+        sentences.append(
+            f"Which basic method wins is told for {separated.left_out:.2f} of left-out datasets, by the most "
+            f"frequent method for {separated.majority:.2f}."
+        )
+    return tuple(sentences)
+
+
+def _extras(found: Prediction | None, separated: Separation | None) -> dict[str, Any]:
+    """The numbers by name, for what is compared with them."""
+    extras: dict[str, Any] = {}
+    if found is not None:
+        names = [found.names[index] for index in found.order()]
+        extras["prediction"] = {"order": names, "r2": found.mean_r2, "n": found.n}
+    if separated is not None:
+        extras["separation"] = {
+            "n": separated.n,
+            "features": len(separated.names),
+            "in_sample": separated.in_sample,
+            "left_out": separated.left_out,
+            "plain_in_sample": separated.plain_in_sample,
+            "plain_left_out": separated.plain_left_out,
+            "majority": separated.majority,
+        }
+    return extras
 
 
 def _winners(known: Known) -> Floats:

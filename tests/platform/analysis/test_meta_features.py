@@ -16,6 +16,7 @@ from analysis.inputs.boards import Loaded
 from analysis.inputs.meta import Described
 from analysis.measures import meta_features as measures
 from analysis.measures import prediction, separation
+from analysis.measures.meta_names import DEFINITIONS
 from analysis.models import MetaFeatures
 from analysis.results import Note, Result
 from analysis.sections.base import quiet
@@ -235,7 +236,7 @@ def test_other_definitions_are_computed_again_and_published_values_stay(stored):
     stored.refresh_from_db()
     published.refresh_from_db()
     assert stored.meta_features.values["NumberOfInstances"] == 40
-    assert stored.meta_features.definitions == measures.DEFINITIONS
+    assert stored.meta_features.definitions == DEFINITIONS
     assert published.meta_features.values == {"Old": 1}
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import load_iris
 
-from analysis.measures import encoding, landmarks, meta_features, moments, prediction, separation, similarity
+from analysis.measures import encoding, meta_features, meta_names, moments, prediction, separation, similarity
 from tests.shared import shared_case
 
 BASIC = ("KNN", "NAIVE BAYES", "RANDOMFOREST", "SGD(LINEAR)")
@@ -110,8 +110,8 @@ def test_landmarks_of_rows_in_their_order_are_not_those_of_stratified_folds(iris
 
 
 def test_iris_has_every_feature_that_its_task_can_have(iris):
-    absent = {name for name in meta_features.KNOWN if iris[2].values[name] is None}
-    assert absent == {name for name in landmarks.NAMES if name.startswith("LandmarkR2")}
+    absent = {name for name in meta_names.KNOWN if iris[2].values[name] is None}
+    assert absent == {name for name in meta_names.LANDMARKS if name.startswith("LandmarkR2")}
     assert iris[2].sample.startswith("All 150 rows and 4 features")
     assert iris[2].values["pymfe.class_ent"] == pytest.approx(np.log2(3), abs=0.01)
 
@@ -149,7 +149,7 @@ def test_a_regression_has_no_classes_but_landmarks_of_its_own():
 )
 def test_degenerate_data_have_fewer_features_and_no_error(X, y):
     found = meta_features.compute(X, y, ["Numerical"] * X.shape[1], task="binary.classification").values
-    assert set(meta_features.KNOWN) <= set(found)
+    assert set(meta_names.KNOWN) <= set(found)
     assert all(value is None or np.isfinite(value) for value in found.values())
 
 
