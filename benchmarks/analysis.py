@@ -4,12 +4,12 @@
                                   [--home FOLDER] [--json]
 
 Makes a series of six rounds in a data folder of its own, which `--home` keeps and uses again. For each section, of
-all phases together where it can be about them: the time to load its inputs, which each look at the page needs to
-know whether a result still holds; to compute the result, which the site's worker does once; and of the whole page
-from then on, as Django makes it on SQLite within this process, without a network. The rival, in the same run, is
-the page without the cache: loading and computing at every look. A time is by the wall clock, or that of the
-processor where it is less: the machine had other work. Nothing here asserts on time; the table says which bars
-were met.
+all phases of a kind together where it can be about them: the time to load its inputs, which each look at the page
+needs to know whether a result still holds; to compute the result, which the site's worker does once; and of the
+whole page from then on, as Django makes it on SQLite within this process, without a network. The rival, in the
+same run, is the page without the cache: loading and computing at every look. A time is by the wall clock, or that
+of the processor where it is less: the machine had other work. Nothing here asserts on time; the table says which
+bars were met.
 """
 
 import argparse
@@ -100,24 +100,38 @@ def _costs(contest: Any, options: argparse.Namespace) -> list[Cost]:
 
     Computed.objects.filter(competition=contest).delete()
     wanted = [section for section in SECTIONS if options.section in (None, section.key)]
-    return [_cost(contest, section, options.repeat) for section in wanted]
+    return [
+        _cost(contest, section, audience, query, options.repeat)
+        for section in wanted
+        for audience, query in _asked(contest, section)
+    ]
 
 
-def _cost(contest: Any, section: Any, repeat: int) -> Cost:
+def _asked(contest: Any, section: Any) -> list[tuple[Any, dict[str, str]]]:
+    """What a section is asked about: all phases of each kind together by their test scores, or everything."""
+    from analysis.inputs.audience import Audience, scopes
+    from competitions import clock
+
+    if not section.of_phase:
+        return [(Audience(), {})]
+    found = scopes(contest, Audience(), clock.now(contest))
+    return [
+        (one.audience, {"phase": one.phase, "part": one.part})
+        for one in found
+        if one.is_combined and one.part == "test"
+    ]
+
+
+def _cost(contest: Any, section: Any, audience: Any, query: dict[str, str], repeat: int) -> Cost:
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
     from analysis import work
-    from analysis.inputs.audience import Audience, scopes
     from analysis.models import Computed
     from competitions import clock
 
-    now, audience, query = clock.now(contest), Audience(), {}
-    if section.of_phase:
-        together = [one for one in scopes(contest, audience, now) if one.is_combined and one.part == "test"]
-        chosen = together[-1]
-        audience, query = chosen.audience, {"phase": chosen.phase, "part": chosen.part}
+    now = clock.now(contest)
     load, loaded = _seconds(lambda: section.load(contest, audience, now), 1)
     build, _ = _seconds(lambda: section.build(loaded, lambda share, what: None), 1)
     work.compute_now(contest, section, audience)
@@ -128,8 +142,9 @@ def _cost(contest: Any, section: Any, repeat: int) -> Cost:
         client.get(address, query)
     row = Computed.objects.filter(competition=contest, section=section.key).order_by("-pk").first()
     kept = len(row.content or b"") if row else 0
-    cost = Cost(section.key, load, build, page, len(queries), len(answer.content), kept)
-    print(f"{section.key}: load {load:.2f} s, compute {build:.2f} s, page {page:.2f} s", file=sys.stderr)
+    name = f"{section.key} {query.get('phase', '').removeprefix('all-')}".strip()
+    cost = Cost(name, load, build, page, len(queries), len(answer.content), kept)
+    print(f"{name}: load {load:.2f} s, compute {build:.2f} s, page {page:.2f} s", file=sys.stderr)
     return cost
 
 
@@ -145,11 +160,11 @@ def _seconds(call: Callable[[], Any], repeat: int) -> tuple[float, Any]:
 
 def _print(costs: list[Cost]) -> None:
     heads = (("load", 8), ("compute", 9), ("page", 8), ("without cache", 15), ("queries", 9), ("page kB", 9))
-    print(f"{'section':<14}" + "".join(f"{head:>{width}}" for head, width in heads) + f"{'kept kB':>9}")
+    print(f"{'section':<24}" + "".join(f"{head:>{width}}" for head, width in heads) + f"{'kept kB':>9}")
     for one in costs:
         rival = one.load + one.build + one.page
         print(
-            f"{one.section:<14}{one.load:>7.2f}s{one.build:>8.2f}s{one.page:>7.2f}s{rival:>14.2f}s"
+            f"{one.section:<24}{one.load:>7.2f}s{one.build:>8.2f}s{one.page:>7.2f}s{rival:>14.2f}s"
             f"{one.queries:>9}{one.page_bytes / 1000:>9.0f}{one.kept_bytes / 1000:>9.0f}"
         )
     first = sum(one.load + one.build for one in costs)
