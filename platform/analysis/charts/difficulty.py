@@ -8,6 +8,7 @@ import altair as alt
 from analysis.charts.base import spec
 
 Row = dict[str, Any]
+ROOM = alt.Scale(padding=40, zero=False)  # for names beside the outermost points
 ROW_HEIGHT = 22  # pixels of a dataset in a list of them
 IN_ORDER = alt.EncodingSortField(field="order", op="min", order="ascending")
 
@@ -16,7 +17,7 @@ def quadrants(rows: Sequence[Row], *, x: str, y: str, lines: tuple[float, float]
     """Datasets by two difficulties, cut by the medians in `lines`; rows have `dataset`, `round`, `x` and `y`."""
     base = alt.Chart(_data(rows))
     points = base.mark_point(filled=True, size=70).encode(
-        x=alt.X(f"{x}:Q", title=titles[0]),
+        x=alt.X(f"{x}:Q", title=titles[0], scale=ROOM),
         y=alt.Y(f"{y}:Q", title=titles[1]),
         shape=alt.Shape("round:N", title="Round"),
         color=alt.Color("round:N", title="Round"),
@@ -94,7 +95,7 @@ def medians(rows: Sequence[Row]) -> Any:
     ends = _data([{"a": low, "b": low} for low in _ends(rows, "automl", "later")])
     diagonal = alt.Chart(ends).mark_line(style="reference").encode(x="a:Q", y="b:Q")
     points = base.mark_point(filled=True, size=70).encode(
-        x=alt.X("automl:Q", title="Median of AutoML"),
+        x=alt.X("automl:Q", title="Median of AutoML", scale=ROOM),
         y=alt.Y("later:Q", title="Median of Tweakathon"),
         shape=alt.Shape("round:N", title="Round"),
         color=alt.Color("round:N", title="Round"),

@@ -1,14 +1,21 @@
 """The scores of the basic methods that the platform ran, for every dataset and board."""
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.inputs.boards import BoardTable
+from analysis.inputs.audience import Audience
+from analysis.inputs.boards import BoardTable, Loaded, load_boards
 from analysis.inputs.datasets import DatasetColumn
 from analysis.models import BasicEntry
+from competitions.models import Competition
 
+WAITS = (
+    "Nothing can be analysed before a phase that the platform's own metrics score is over and its scores are "
+    "released."
+)
 METHODS: dict[str, str] = dict(BasicEntry.Method.choices)
 Key = tuple[str, bool]  # the method, and whether it was tuned
 
@@ -21,6 +28,15 @@ class BasicRow:
     row: int
     method: str
     is_tuned: bool
+
+
+def load_with_basic(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
+    """Every board of the platform's own scores, and which of their rows are basic methods.
+
+    What organizers' programs say has no scale on which difficulties could be measured.
+    """
+    boards = tuple(board for board in load_boards(competition, audience, now) if not board.measure)
+    return Loaded(boards, {"basic": basic_rows(boards)})
 
 
 def basic_rows(boards: Sequence[BoardTable]) -> tuple[BasicRow, ...]:

@@ -1,6 +1,5 @@
 """Difficulty: how hard the datasets are in themselves, and how much the choice of a method matters on them."""
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from analysis.charts import difficulty as charts
-from analysis.inputs.audience import Audience
-from analysis.inputs.basic import METHODS, BasicRow, Key, basic_rows, basic_scores, untuned
-from analysis.inputs.boards import BoardTable, Loaded, load_boards
+from analysis.inputs.basic import METHODS, WAITS, BasicRow, Key, basic_scores, load_with_basic, untuned
+from analysis.inputs.boards import BoardTable, Loaded
 from analysis.inputs.datasets import DatasetColumn, by_dataset
 from analysis.measures.difficulty import FOUR_BASIC, Difficulty, Flag, difficulty, halfway
 from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, plain
 from analysis.sections.base import Section, Tell
-from competitions.models import Competition, Phase
+from competitions.models import Phase
 
 MOST_POINTS = 4000  # entrants' scores in one picture; with more, it keeps the quartiles alone
 AUTOML = ((Phase.Kind.AUTOML, "test"),)
@@ -49,12 +47,6 @@ class Judged:
     def name(self) -> str:
         """As the audience may call it."""
         return self.column.dataset.name
-
-
-def load(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
-    """Every board, and which of their rows are basic methods."""
-    boards = load_boards(competition, audience, now)
-    return Loaded(boards, {"basic": basic_rows(boards)})
 
 
 def build(loaded: Loaded, tell: Tell) -> Result:
@@ -387,7 +379,8 @@ SECTION = Section(
     key="difficulty",
     label="Difficulty",
     question="Which datasets are hard, and on which does the choice of a method matter?",
-    load=load,
+    load=load_with_basic,
     build=build,
     runs_basic_methods=True,
+    waits=WAITS,
 )

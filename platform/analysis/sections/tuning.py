@@ -1,6 +1,5 @@
 """Tuning: what a search for hyper-parameters within the budget gains over a library's defaults."""
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,16 +7,14 @@ from typing import Any
 import numpy as np
 
 from analysis.charts import difficulty as charts
-from analysis.inputs.audience import Audience
-from analysis.inputs.basic import METHODS, BasicRow, basic_rows, basic_scores, pair
-from analysis.inputs.boards import BoardTable, Floats, Loaded, load_boards
+from analysis.inputs.basic import METHODS, WAITS, BasicRow, basic_scores, load_with_basic, pair
+from analysis.inputs.boards import BoardTable, Floats, Loaded
 from analysis.inputs.datasets import by_dataset
 from analysis.measures.difficulty import FOUR_BASIC
 from analysis.measures.tuned import Tuning, tuning
 from analysis.references import CHAPTER
 from analysis.results import Block, Column, Figure, Note, Result, Table, plain
 from analysis.sections.base import Section, Tell
-from competitions.models import Competition
 
 NOTHING = "No basic method has a score both tuned and with its defaults. Organizers can let the platform run both."
 METHOD = (
@@ -46,12 +43,6 @@ class Pairs:
     def methods(self) -> list[str]:
         """The names of the columns."""
         return [METHODS[method] for method in FOUR_BASIC]
-
-
-def load(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
-    """Every board, and which of their rows are basic methods."""
-    boards = load_boards(competition, audience, now)
-    return Loaded(boards, {"basic": basic_rows(boards)})
 
 
 def paired(boards: Sequence[BoardTable], rows: Sequence[BasicRow]) -> Pairs:
@@ -216,7 +207,8 @@ SECTION = Section(
     key="tuning",
     label="Tuning",
     question="What does a search for hyper-parameters gain over the defaults?",
-    load=load,
+    load=load_with_basic,
     build=build,
     runs_basic_methods=True,
+    waits=WAITS,
 )
