@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from analysis.inputs.audience import Audience
+from analysis.inputs.audience import Audience, looks
 from analysis.inputs.boards import Loaded, load_boards
 from analysis.inputs.entrants_models import candidates, models_of, state_of
 from analysis.measures.spaces.samples import LEAST
@@ -11,6 +11,7 @@ from analysis.sections.base import Section, Tell
 from analysis.spaces.comparing import MOST_COMPARED, compare
 from analysis.spaces.modelset import Options
 from competitions.models import Competition
+from leaderboards.columns import is_programmed
 
 COMPLEXITIES = ("wall_seconds", "archive_bytes")
 BINS = 5  # entrants have tens of submissions, not the paper's thousands
@@ -21,9 +22,18 @@ FEW = f"No entrant has {LEAST} submissions here, which is the least that can be 
 
 def load(competition: Competition, audience: Audience, now: dt.datetime) -> Loaded:
     """The board of the phase and part, who has enough submissions there, and the state of their scores."""
-    boards = load_boards(competition, audience, now)
-    if len(boards) != 1:
-        return Loaded(boards)
+    seen = [
+        look
+        for look in looks(competition, audience, now)
+        if audience.asks_for(look) and not is_programmed(look.phase)
+    ]
+    if not seen:
+        return Loaded(())
+    # Of several boards only one is loaded, to say that one has to be chosen.
+    one = Audience(audience.sees_hidden, seen[0].phase.pk, seen[0].part or "")
+    boards = load_boards(competition, one, now)
+    if len(seen) > 1:
+        return Loaded(boards, {"choices": len(seen)})
     found = candidates(boards[0])
     kept = found[:MOST_COMPARED]
     state = state_of(boards[0], [entrant for entrant, _, _ in kept]) if kept else []
@@ -32,7 +42,7 @@ def load(competition: Competition, audience: Audience, now: dt.datetime) -> Load
 
 def build(loaded: Loaded, tell: Tell) -> Result:
     """The comparison of the entrants with most submissions."""
-    if len(loaded.boards) != 1:
+    if loaded.facts.get("choices", 1) > 1:
         return _nothing(ONE_PHASE)
     board, kept = loaded.boards[0], loaded.facts["entrants"]
     if not kept:

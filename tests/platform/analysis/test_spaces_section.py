@@ -83,5 +83,5 @@ def test_a_changed_score_asks_for_a_new_result(phase):
 
 
 def test_looking_costs_a_bounded_number_of_queries(phase, django_assert_max_num_queries):
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(20):
         SPACES.load(phase.competition, Audience(phase=phase.pk, part="valid"), timezone.now())
