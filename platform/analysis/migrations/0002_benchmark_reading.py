@@ -4,50 +4,62 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0001_analyses'),
+        ("analysis", "0001_analyses"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='benchmark',
-            name='deadline',
-            field=models.DateTimeField(blank=True, help_text='When somebody else takes it up again.', null=True),
+            model_name="benchmark",
+            name="deadline",
+            field=models.DateTimeField(blank=True, help_text="When somebody else takes it up again.", null=True),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='options',
-            field=models.JSONField(default=dict, help_text='How it is to be read.'),
+            model_name="benchmark",
+            name="options",
+            field=models.JSONField(default=dict, help_text="How it is to be read."),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='sentence',
-            field=models.CharField(blank=True, help_text='What is done now, or what was wrong.', max_length=400),
+            model_name="benchmark",
+            name="sentence",
+            field=models.CharField(blank=True, help_text="What is done now, or what was wrong.", max_length=400),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='share',
-            field=models.FloatField(default=0.0, help_text='How much of the reading is done, 0 to 1.'),
+            model_name="benchmark",
+            name="share",
+            field=models.FloatField(default=0.0, help_text="How much of the reading is done, 0 to 1."),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='state',
-            field=models.CharField(choices=[('waiting', 'waits to be read'), ('reading', 'is being read'), ('ready', 'ready'), ('failed', 'could not be read')], default='waiting', max_length=7),
+            model_name="benchmark",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("waiting", "waits to be read"),
+                    ("reading", "is being read"),
+                    ("ready", "ready"),
+                    ("failed", "could not be read"),
+                ],
+                default="waiting",
+                max_length=7,
+            ),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='tries',
+            model_name="benchmark",
+            name="tries",
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='benchmark',
-            name='upload',
-            field=models.FileField(blank=True, help_text='As it was sent.', max_length=200, upload_to='benchmarks/'),
+            model_name="benchmark",
+            name="upload",
+            field=models.FileField(
+                blank=True, help_text="As it was sent.", max_length=200, upload_to="benchmarks/"
+            ),
         ),
         migrations.AlterField(
-            model_name='benchmark',
-            name='content',
-            field=models.FileField(blank=True, help_text='Its arrays, without pickles.', max_length=200, upload_to='benchmarks/'),
+            model_name="benchmark",
+            name="content",
+            field=models.FileField(
+                blank=True, help_text="Its arrays, without pickles.", max_length=200, upload_to="benchmarks/"
+            ),
         ),
     ]

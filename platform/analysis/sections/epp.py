@@ -24,6 +24,7 @@ from competitions.models import Competition
 DRAWN = 40  # players in a picture; tables have all
 POINTS = 1200  # pairs that are drawn one by one; more are drawn as means of equal slices
 SLICES = 20
+MOST_RATED = 1000  # entrants: the effort grows with the cube of their number
 MOST_PER_DATASET = 100  # entrants whose replicates are compared on each dataset
 FEW_ROUNDS = 10
 LEVEL = 0.05
@@ -64,7 +65,8 @@ def build(loaded: Loaded, tell: Tell) -> Result:
     whole = combined(loaded.boards)
     if whole is None:
         return _nothing("There is nobody on the board.")
-    board = whole.only(whole.ranked)
+    kept = _kept(whole)
+    board = whole.only(kept)
     if len(board.entries) < 2 or not board.datasets:
         return _nothing("EPP compares entrants pair by pair: it needs two that are ranked, and a dataset.")
     names = distinct(board.names)
@@ -73,10 +75,14 @@ def build(loaded: Loaded, tell: Tell) -> Result:
     order = np.argsort(-rating.epp, kind="stable")
     names_in_order = [names[index] for index in order]
     tell(0.2, "Compares entrants on every dataset's test rows.")
-    blocks: list[Block] = [*_notes(board, rating), _caterpillar(board, rating, rounds, names, order)]
+    blocks: list[Block] = [
+        *_left_out(whole, kept),
+        *_notes(board, rating),
+        _caterpillar(board, rating, rounds, names, order),
+    ]
     blocks += [_table(rating, rounds, names, order), _heat_map(board, rating, names, order)]
     blocks += [_against_mean(board, rating, names, order), _fit(board, rating)]
-    best = np.flatnonzero(whole.ranked)[order[:MOST_PER_DATASET]]
+    best = np.flatnonzero(kept)[order[:MOST_PER_DATASET]]
     within, found = _on_replicates(board, combined_replicates(loaded.boards)[best], names_in_order, tell)
     extras = {
         "names": names_in_order,
@@ -88,6 +94,21 @@ def build(loaded: Loaded, tell: Tell) -> Result:
     }
     headline = _headline(board, rating, rounds, names, order)
     return Result(headline, tuple(blocks + within), METHOD, REFERENCES, extras)
+
+
+def _kept(whole: BoardTable) -> NDArray[np.bool_]:
+    """Which entries are compared, (n,): the ranked ones, of very many the best by the mean score."""
+    kept = whole.ranked.copy()
+    if kept.sum() > MOST_RATED:
+        means = np.where(kept, np.nan_to_num(_means(whole), nan=-np.inf), -np.inf)
+        kept[np.argsort(-means, kind="stable")[MOST_RATED:]] = False
+    return kept
+
+
+def _left_out(whole: BoardTable, kept: NDArray[np.bool_]) -> list[Block]:
+    if kept.sum() == whole.ranked.sum():
+        return []
+    return [Note(f"Of {whole.ranked.sum():,} entrants the {MOST_RATED:,} of the highest mean score are compared.")]
 
 
 def _nothing(why: str) -> Result:

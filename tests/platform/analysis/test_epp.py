@@ -309,3 +309,10 @@ def test_the_mean_of_a_column_where_the_smallest_leads_is_shown_as_it_is(monkeyp
         ("a", 0.2, pytest.approx(result.extras["epp"][0])),
         ("b", None, pytest.approx(result.extras["epp"][1])),
     )
+
+
+def test_of_very_many_entrants_the_best_are_compared(monkeypatch):
+    monkeypatch.setattr(section, "MOST_RATED", 3)
+    result = built(SCORES, monkeypatch)
+    assert [row[1] for row in result.named("epp_table").rows] == ["a", "b", "c"]
+    assert any("Of 4 entrants the 3" in block.text for block in result.blocks if block.kind == "note")
