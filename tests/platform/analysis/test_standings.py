@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import math
 
+import altair
 import numpy as np
 import pytest
 from django.utils import timezone
@@ -216,6 +217,14 @@ def test_a_missing_value_of_a_column_is_no_value_and_never_the_best():
     assert column(found, "standings", "mean_score") == [1.75, None]
     assert column(found, "rules", "score") == [1, 2]
     assert "0 of 4 other ways of ranking give another winner" in found.named("other_winners").sentence
+
+
+def test_pictures_are_what_vega_lite_describes(pictures):
+    found = build(board([[0.9, 0.5, NAN], [0.8, 0.7, 0.3], [0.1, 0.2, 0.2]]))
+    keys = [figure.key for figure in found.figures()]
+    assert keys == ["places", "rules", "critical_difference", "first", "pairs", "ranks", "leaders"]
+    for figure in found.figures():
+        altair.Chart.from_dict(figure.spec, validate=True)
 
 
 def test_specifications_hold_names_as_data_alone(pictures):
