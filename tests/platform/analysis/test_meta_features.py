@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from analysis import bell, meta
+from analysis import bell, meta, work
+from analysis.inputs.audience import Audience
 from analysis.inputs.basic import BasicRow
 from analysis.inputs.boards import Loaded
 from analysis.inputs.meta import Described
@@ -19,14 +20,17 @@ from analysis.measures import prediction, separation
 from analysis.measures.meta_names import DEFINITIONS
 from analysis.models import MetaFeatures
 from analysis.results import Note, Result
+from analysis.sections import BY_KEY
 from analysis.sections.base import quiet
-from analysis.sections.meta_features import build, spaced
+from analysis.sections.meta_features import build, load, spaced
 from analysis.work import packed, unpacked
+from competitions.models import Phase, Task
 from datasets.actions import import_dataset
 from datasets.models import Dataset, DatasetVersion
 from ingestion.dataset import write_dataset
 from tests.platform import factories as make
 from tests.platform.analysis.boards import made_board
+from tests.platform.series import enter, finish
 
 METHODS = ("knn", "nb", "rf", "sgd")
 
@@ -247,6 +251,50 @@ def test_versions_that_were_replaced_or_are_held_back_are_not_measured(stored):
     assert list(meta.due()) == [newer]
     DatasetVersion.objects.filter(pk=newer.pk).update(is_held=True)
     assert list(meta.due()) == [stored]
+
+
+def over(contest, *datasets: Dataset) -> Phase:
+    """An open phase of these datasets that is over, with an entrant's scores."""
+    phase = make.phase(contest, tasks=0)
+    for order, dataset in enumerate(datasets):
+        Task.objects.create(phase=phase, dataset=dataset, order=order)
+    finish(enter(phase, make.user()))
+    Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now() - dt.timedelta(minutes=1))
+    return phase
+
+
+def test_what_a_blind_phase_elsewhere_still_hides_has_no_meta_features_for_everybody(db):
+    olga = make.user("olga")
+    plain, hidden = described(olga, "plain"), described(olga, "hidden")
+    contest = make.competition(organizer=olga)
+    over(contest, plain, hidden)
+    earlier = timezone.now() - dt.timedelta(days=2)
+    blind = make.phase(make.competition(organizer=olga), tasks=0, kind=Phase.Kind.AUTOML, opens_at=earlier)
+    Task.objects.create(phase=blind, dataset=hidden, order=0)
+    loaded = load(contest, Audience(), timezone.now())
+    assert list(loaded.facts["described"]) == [plain.current.pk]
+    sooner = load(contest, Audience(sees_hidden=True), timezone.now())
+    assert set(sooner.facts["described"]) == {plain.current.pk, hidden.current.pk}
+
+
+def test_meta_features_that_were_computed_since_ask_for_a_new_result(db):
+    olga = make.user("olga")
+    contest = make.competition(organizer=olga)
+    phase = over(contest, make.dataset(olga, "late"))
+    before = load(contest, Audience(), timezone.now()).fingerprint()
+    MetaFeatures.objects.create(version=phase.tasks.get().dataset.current, values={"NumberOfInstances": 3})
+    assert load(contest, Audience(), timezone.now()).fingerprint() != before
+
+
+def test_the_page_shows_what_was_measured(db):
+    olga = make.user("olga")
+    contest = make.competition(organizer=olga)
+    over(contest, described(olga, "plain"))
+    outcome = work.wanted(contest, BY_KEY["meta_features"], Audience())
+    work.process(outcome.row.pk)
+    page = Client().get(f"/competitions/{contest.slug}/analysis/meta_features/").content.decode()
+    assert "Size, types and missing values" in page and "Number Of Instances" in page
+    assert "are needed to learn from" in page
 
 
 def card(dataset: Dataset, person=None) -> str:
