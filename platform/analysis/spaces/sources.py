@@ -42,7 +42,7 @@ def offers(user: Person, *, contest: str = "", benchmark: str = "", dataset: str
 def _own(user: Person) -> list[Offer]:
     return [
         Offer(f"own-{one.pk}", one.name, one.size, "Your own", lambda one=one: as_set(one), one.pk)  # type: ignore[misc]
-        for one in own_sets(user)
+        for one in own_sets(user).defer("columns")  # read only of those that are chosen
     ]
 
 
