@@ -1,7 +1,10 @@
 """Results as they are kept, found by the hash of their inputs."""
 
+import hashlib
 import json
 import zlib
+from functools import cache
+from pathlib import Path
 
 from django.db.models import QuerySet
 
@@ -12,8 +15,8 @@ from analysis.sections.base import Section
 
 
 def fingerprint_of(section: Section, loaded: Loaded) -> str:
-    """SHA-256 of all that decides the result: inputs and definitions."""
-    return loaded.fingerprint(section.key, section.version, VERSION)
+    """SHA-256 of all that decides the result: its inputs, its definitions, and the code of the analyses."""
+    return loaded.fingerprint(section.key, section.version, VERSION, _code())
 
 
 def of_inputs(competition_id: int, section: Section, fingerprint: str) -> QuerySet[Computed]:
@@ -29,3 +32,15 @@ def packed(result: Result) -> bytes:
 def unpacked(content: bytes | memoryview) -> Result:
     """What `packed` made."""
     return Result.from_json(json.loads(zlib.decompress(bytes(content))))
+
+
+@cache
+def _code() -> str:
+    """A hash of this package: after an upgrade, what an older one computed is computed anew.
+
+    Nobody has to remember to raise a version for a mended sentence or a corrected formula.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
