@@ -152,6 +152,11 @@ def _tests_table(
     return Table("tests", "Kolmogorov-Smirnov tests", columns, rows, sentence)
 
 
+def told_p(p: float) -> str:
+    """A p-value in a sentence; below what numbers can tell, as a bound."""
+    return "p < 1e-16" if p < 1e-16 else f"p = {p:.2g}"
+
+
 def _headline(
     kept: list[Compared],
     pairs: list[tuple[Compared, Compared]],
@@ -178,11 +183,11 @@ def _headline(
         else (f"That {first.name} and {second.name} differ is not certain")
     )
     told = (
-        f"{verb}, D = {test.statistic:.3f}, p = {p:.2g}; {shares[0]:.0f} % of {first.name} and {shares[1]:.0f} % "
+        f"{verb}, D = {test.statistic:.3f}, {told_p(p)}; {shares[0]:.0f} % of {first.name} and {shares[1]:.0f} % "
         f"of {second.name} are under the error {threshold:.4g}"
     )
     gaps = [
-        f"after normalising by {label(one.key)} the gap is {gap.statistic:.3f} (p = {gap.p:.2g})"
+        f"after normalising by {label(one.key)} the gap is {gap.statistic:.3f} ({told_p(gap.p)})"
         for one in of_complexities
         if (gap := one.tests.get((first.name, second.name))) is not None
     ]

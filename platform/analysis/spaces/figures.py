@@ -18,7 +18,7 @@ from analysis.spaces.modelset import Compared, Options, label
 
 Floats = NDArray[np.float64]
 
-MOST_STEPS = 2400  # of all curves of a figure together
+MOST_STEPS = 1500  # of all curves of a figure together
 LARGEST_SEARCH = 4096  # models, as in the paper's notebooks
 TRIALS = 50
 MOST_PARAMETERS = 12  # whose good ranges are told

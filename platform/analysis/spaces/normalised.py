@@ -23,7 +23,7 @@ from analysis.results import Block, Cell, Column, Figure, Heading, Note, Table
 from analysis.spaces.figures import LARGEST_SEARCH, SEARCH_COLUMNS, SET, Floats, banded, curve, sizes, steps_of
 from analysis.spaces.modelset import Compared, Options, amount, label
 
-MOST_POINTS = 1500  # of a scatter plot
+MOST_POINTS = 1000  # of a scatter plot
 MOST_WORK = 5_000_000  # numbers that a permutation test may shuffle
 HISTOGRAM_BINS = 36  # as in the paper's figure 5
 Pair = tuple[str, str]
