@@ -90,14 +90,15 @@ def mean_chart(rows: Sequence[dict[str, Any]], *, is_log: bool) -> dict[str, Any
 
 def ranks_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Mean rank by area against mean rank by final score; rows of `entrant`, `final`, `any_time`."""
+    wide = alt.Scale(zero=False)
     most = max((max(row["final"], row["any_time"]) for row in rows), default=1.0)
     diagonal = chart([{"a": 1.0, "b": 1.0}, {"a": most, "b": most}]).mark_line(style="reference")
     points = (
         chart(rows)
         .mark_point(filled=True, size=50, opacity=0.7)
         .encode(
-            x=alt.X("final:Q", title="mean rank by the score at the end of the budget"),
-            y=alt.Y("any_time:Q", title="mean rank by the area under the curve"),
+            x=alt.X("final:Q", title="mean rank by the score at the end of the budget", scale=wide),
+            y=alt.Y("any_time:Q", title="mean rank by the area under the curve", scale=wide),
             tooltip=[
                 alt.Tooltip("entrant:N", title="Entrant"),
                 alt.Tooltip("final:Q", title="Mean rank, final", format=".2f"),
@@ -123,7 +124,7 @@ def gains_chart(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for key, label in moments
     ]
     y = alt.Y("label:N", title=None, sort=None)
-    when = {"title": "Score", "sort": [label for _, label in moments]}
+    when: dict[str, Any] = {"title": "Score", "sort": None}  # both alike, so that they share a legend
     line = chart(rows).mark_rule().encode(x=alt.X("at_budget:Q", title="score"), x2="at_end:Q", y=y)
     points = (
         chart(ends)

@@ -15,7 +15,8 @@ class CommonScores:
     """Scores of a board's entries under the common metric, n x T, rounded as the board is, NaN where missing.
 
     `metrics` (T,) names it, empty for datasets whose kind the audience may not know; `waiting` (T,) counts
-    entries that have a score of their own and none of this metric yet, `failed` (T,) those that have none at all.
+    ranked entries that have a score of their own and none of this metric yet, `failed` (T,) those that have none
+    at all.
     """
 
     metrics: tuple[str, ...]
@@ -25,7 +26,7 @@ class CommonScores:
 
 
 def common_scores(board: BoardTable) -> CommonScores:
-    """What the common metrics say of a board, in a few queries; its own scores where its metric is the common one."""
+    """What the common metrics say of a board; its own scores where its metric is the common one. Few queries."""
     metrics = tuple(common_metric(one.kind) if one.kind else "" for one in board.datasets)
     scores = np.full_like(board.scores, np.nan)
     failed = np.zeros(board.scores.shape, dtype=bool)
@@ -44,5 +45,7 @@ def common_scores(board: BoardTable) -> CommonScores:
             failed[cell] = value is None
             scores[cell] = np.nan if value is None else round(value, board.digits) + 0.0
     waiting = np.isfinite(board.scores) & np.isnan(scores) & ~failed
+    # Who takes no place is not compared.
+    waiting[~board.ranked], failed[~board.ranked] = False, False
     waiting[:, [column for column, metric in enumerate(metrics) if not metric]] = False
     return CommonScores(metrics, scores, tuple(waiting.sum(axis=0).tolist()), tuple(failed.sum(axis=0).tolist()))

@@ -25,6 +25,8 @@ DRAWN = 8  # entrants of a picture: more lines cannot be told apart
 KEPT = 20  # of a dataset, for the form that draws others
 DATASETS_DRAWN = 6
 MOST_GAINS = 40
+LINEAR_SHARES = 4.0  # budgets on a linear axis, at the most
+FEW = 4  # entrants from which on a correlation is told in words
 MAIN = VARIANTS[0].key
 SHARES = np.geomspace(1e-3, 1.0, 61)
 LITTLE = 0.2  # of a gain that the chapter calls small
@@ -146,7 +148,7 @@ def _means(made: Drawn) -> list[Block]:
     """The mean curves of those who are ahead, with both time axes."""
     best = _best(made, made.areas[MAIN], DRAWN)
     last = max((float(_end(trace) / made.budgets[trace.dataset]) for trace in made.traces), default=1.0)
-    shares = np.append(SHARES, np.linspace(1, last, 40)[1:]) if last > 1 else SHARES
+    shares = np.append(SHARES, np.geomspace(1, last, 40)[1:]) if last > 1 else SHARES
     rows = [row for entry in best for row in _mean_rows(made, entry, shares)]
     names = ", ".join(made.board.entries[entry].name for entry in best[:3])
     n = f"{len(best)} of {int(made.compared.sum())} entrants with curves, {len(made.columns)} datasets"
@@ -157,7 +159,9 @@ def _means(made: Drawn) -> list[Block]:
     data = tuple((row["entrant"], row["share"], row["score"]) for row in rows)
     figures: list[Block] = [Heading("Curves")]
     for key, label, is_log in (("mean_log", "logarithmic", True), ("mean_linear", "linear", False)):
-        chart = mean_chart(rows, is_log=is_log)
+        # On a linear axis what came long after the budget would leave no room for it.
+        drawn_rows = rows if is_log else [row for row in rows if row["share"] <= LINEAR_SHARES]
+        chart = mean_chart(drawn_rows, is_log=is_log)
         figures.append(Figure(key, f"Mean curves, {label} time", sentence, chart, columns, data, n, method))
     return figures
 
@@ -198,7 +202,7 @@ def _ranks(made: Drawn) -> tuple[list[Block], str]:
     )
     headline = f"{first} leads by the area under the learning curve. {same}."
     sentence = f"{headline} {moved} of {len(chosen)} entrants have another place by the other rule" + (
-        f" (Spearman {rho:.2f})." if np.isfinite(rho) else "."
+        f" (Spearman {rho:.2f})." if np.isfinite(rho) and len(chosen) >= FEW else "."
     )
     rows = [{"entrant": names[i], "final": float(final[i]), "any_time": float(any_time[i])} for i in order]
     n = f"{len(chosen)} entrants, {len(made.columns)} datasets"

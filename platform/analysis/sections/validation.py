@@ -20,6 +20,7 @@ from leaderboards.reading import Look
 
 DRAWN = 6  # datasets
 NAMED = 3  # entrants in a sentence
+FEW = 4  # entrants from which on a correlation is told in words
 AGREES, OVER, UNDER = "others", "validation too good", "test too good"
 VALIDATION, TEST = "validation score", "test score"
 ROBUST = (
@@ -115,7 +116,9 @@ def _sentence(pair: Pair, found: Agreement) -> str:
 
 
 def _correlated(found: Agreement) -> str:
-    return f" (Spearman {found.spearman:.2f}, Kendall {found.kendall:.2f})" if np.isfinite(found.spearman) else ""
+    if found.n < FEW or not np.isfinite(found.spearman):
+        return ""
+    return f" (Spearman {found.spearman:.2f}, Kendall {found.kendall:.2f})"
 
 
 SCATTER_COLUMNS = (
