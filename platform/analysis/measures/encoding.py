@@ -1,7 +1,7 @@
 """A bounded sample of a dataset as numbers without gaps: imputed and one-hot, for what cannot take all of it.
 
-As auto-sklearn prepares data before it measures them: missing numbers become the median, categorical features one
-column for each value, and a missing value is a value of its own.
+As auto-sklearn prepares data before it measures them: missing numbers become the mean, numbers are standardised,
+categorical features become one column for each value, and a missing value is a value of its own.
 """
 
 from dataclasses import dataclass
@@ -52,15 +52,17 @@ def one_hot(X: Floats, is_categorical: NDArray[np.bool_]) -> Floats:
     """Features (n, p) as numbers without gaps (n, q); see the module. Columns with no value at all become 0."""
     found: list[Floats] = []
     for column, categorical in zip(X.T, is_categorical, strict=True):
-        found += _indicators(column) if categorical else [_filled(column)]
+        found += _indicators(column) if categorical else [_standardised(column)]
     return np.column_stack(found) if found else np.zeros((len(X), 0))
 
 
-def _filled(column: Floats) -> Floats:
-    gaps = np.isnan(column)
-    if not gaps.any():
-        return column
-    return np.where(gaps, 0.0 if gaps.all() else np.median(column[~gaps]), column)
+def _standardised(column: Floats) -> Floats:
+    known = column[~np.isnan(column)]
+    if not known.size:
+        return np.zeros(len(column))
+    filled = np.where(np.isnan(column), known.mean(), column)
+    spread = filled.std()
+    return (filled - filled.mean()) / spread if spread > 0 else np.zeros(len(column))
 
 
 def _indicators(column: Floats) -> list[Floats]:

@@ -20,8 +20,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from analysis.measures.encoding import Floats, Sample
@@ -33,7 +31,7 @@ Make = Callable[[], BaseEstimator]
 
 FOLDS = 5
 TREE_SEED = 42  # auto-sklearn's
-MOST_ROWS, MOST_COLUMNS, FEWEST_COLUMNS = 2_000, 200, 10
+MOST_ROWS, MOST_COLUMNS, FEWEST_COLUMNS = 3_200, 300, 10
 MOST_PRODUCTS = 5_000  # columns times classes or labels: what trees and methods that learn one by one cost
 
 
@@ -97,7 +95,7 @@ def _classifiers(*, several: bool) -> list[Make]:
 
 def _regressors() -> list[Make]:
     return [
-        lambda: make_pipeline(StandardScaler(), Ridge()),
+        Ridge,
         lambda: DecisionTreeRegressor(random_state=TREE_SEED),
         lambda: DecisionTreeRegressor(max_depth=1, random_state=TREE_SEED),
         lambda: KNeighborsRegressor(n_neighbors=1),

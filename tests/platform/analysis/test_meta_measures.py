@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.datasets import load_iris
 
 from analysis.measures import encoding, meta_features, meta_names, moments, prediction, separation, similarity
+from ingestion.dataset import load_dataset
 from tests.shared import shared_case
 
 BASIC = ("KNN", "NAIVE BAYES", "RANDOMFOREST", "SGD(LINEAR)")
@@ -76,9 +77,26 @@ def test_a_missing_category_is_a_column_of_its_own(anneal):
     assert np.isfinite(encoded).all()
 
 
-def test_a_missing_number_becomes_the_median():
-    X = np.array([[1.0], [np.nan], [3.0], [7.0]])
-    assert encoding.one_hot(X, np.array([False])).ravel().tolist() == [1.0, 3.0, 3.0, 7.0]
+def test_numbers_are_standardised_and_a_missing_one_becomes_the_mean():
+    X = np.array([[1.0], [np.nan], [3.0], [8.0]])
+    assert encoding.one_hot(X, np.array([False])).ravel() == pytest.approx(
+        np.array([-3.0, 0.0, -1.0, 4.0]) / np.sqrt(26 / 4)
+    )
+
+
+def test_madeline_has_the_published_moments_and_components():
+    folder = shared_case("datasets/madeline")
+    published = table(shared_case("analysis/automl2016") / "meta_feature.csv")["MADELINE"]
+    train = load_dataset(folder).train
+    numbers = np.zeros(259, dtype=bool)
+    encoded = encoding.one_hot(train.X, numbers)
+    found = meta_features.simple(train.X, numbers) | meta_features.classes(train.y, task="binary.classification")
+    found |= moments.statistical(encoded) | moments.principal_components(encoded)
+    found["PCASkewnessFirstPC"] *= -1  # the sign of a component is arbitrary
+    compared = set(found) & set(published)
+    assert len(compared) > 30
+    for name in compared:
+        assert found[name] == pytest.approx(published[name], rel=1e-4), name
 
 
 def test_moments_are_those_of_a_population():
