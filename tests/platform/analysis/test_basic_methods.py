@@ -63,8 +63,7 @@ def test_a_dataset_that_came_later_is_run_by_the_submissions_that_are_there(phas
 def test_they_are_baselines_without_a_place_or_a_quota(phase):
     finish(enter(phase, make.user("alice")), BAD)
     run(phase)
-    for entry in entries(phase.competition):
-        finish(entry.submission, GOOD)
+    finish(entries(phase.competition)[0].submission, GOOD)
     rows = LeaderboardRow.objects.filter(board__phase=phase, board__part="valid")
     assert {row.rank for row in rows if row.entrant.is_baseline} == {None}
     assert rows.get(entrant__name="alice").rank == 1
@@ -96,8 +95,7 @@ def test_they_do_not_go_forward_by_themselves():
 def test_a_hidden_phase_takes_them_and_hides_them():
     made = series(timezone.now() - dt.timedelta(hours=11), datasets=1)
     run(made["AutoML[1]"])
-    for entry in entries(made.contest):
-        finish(entry.submission)
+    finish(entries(made.contest)[0].submission)
     address = f"/competitions/{made.contest.slug}/leaderboard/?phase={made['AutoML[1]'].number}"
     assert "Basic" not in Client().get(address).content.decode()
     assert work.wanted(made.contest, BY_KEY["difficulty"], Audience()).is_empty
@@ -117,15 +115,12 @@ def test_rehearsals_and_phases_without_datasets_take_none(phase):
 def test_removing_leaves_nothing_but_the_log(phase):
     alice = enter(phase, make.user("alice"))
     run(phase)
-    for entry in entries(phase.competition)[:2]:
-        finish(entry.submission)
-    files = [entry.submission.archive for entry in entries(phase.competition)]
+    finish(entries(phase.competition)[0].submission)
     told = RemoveBasicMethods(None, phase.competition, [phase]).execute()
     assert told.startswith("5 submissions")
     assert list(Submission.objects.all()) == [alice]
     assert not Entrant.objects.filter(is_baseline=True).exists() and not Team.objects.exists()
     assert not LeaderboardRow.objects.filter(entrant__is_baseline=True).exists()
-    assert len(files) == 5
     assert run(phase).startswith("5 runs")
 
 

@@ -17,7 +17,7 @@ KINDS = (
     "sparse", "sparse_binary", "binary", "multiclass", "multilabel", "regression", "missing", "categorical",
     "one_feature", "rare_class", "sparse_multilabel", "no_valid",
 )  # fmt: skip
-KINDS_OF_FORESTS = ("multilabel", "regression", "rare_class", "sparse_multilabel")  # which take longer
+KINDS_OF_FORESTS = ("multilabel", "regression", "rare_class")  # which take longer
 PLENTY = 1e6  # seconds
 
 
