@@ -2,8 +2,10 @@
 
 import csv
 import datetime as dt
+import gzip
 import io
 import json
+import os
 import re
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import User
 from analysis import export, work
 from analysis.cells import shown
-from analysis.charts import pictures
+from analysis.charts import bundle, pictures
 from analysis.charts.fit import fitted
 from analysis.charts.look import CONFIG, PAPER
 from analysis.inputs.audience import Audience
@@ -60,8 +63,6 @@ def computed(contest: Competition, **audience) -> Result:
 
 
 def person(name: str) -> Client:
-    from accounts.models import User
-
     client = Client()
     client.force_login(User.objects.get(username=name))
     return client
@@ -119,8 +120,6 @@ def test_pictures_are_kept_by_what_they_show_and_removed_when_they_are_old(resul
     (kept,) = (tmp_path / "cache" / "pictures").iterdir()
     kept.write_bytes(b"kept")
     assert pictures.svg(spec) == b"kept" != first
-    import os
-
     os.utime(kept, (0, 0))
     pictures.sweep()
     assert not kept.exists()
@@ -153,6 +152,17 @@ def test_pictures_in_files_get_a_width(spec, expected):
 )
 def test_cells_are_shown_in_the_words_of_their_column(cell, column, text):
     assert shown(cell, column).text == text
+
+
+def test_the_script_that_draws_is_kept_for_ever_under_its_version(client, monkeypatch):
+    monkeypatch.setattr(bundle, "script", lambda: gzip.compress(b"draw()"))
+    address = f"/vega/{bundle.version()}.js"
+    packed = client.get(address, headers={"accept-encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip" and gzip.decompress(packed.content) == b"draw()"
+    assert "immutable" in packed["Cache-Control"]
+    plain = client.get(address)
+    assert plain.content == b"draw()" and "Content-Encoding" not in plain
+    assert client.get("/vega/another.js").status_code == 404
 
 
 @pytest.mark.django_db
