@@ -185,7 +185,8 @@ def test_shapes_that_do_not_fit_are_refused():
         meta_features.compute(np.ones((3, 2)), np.ones(2), ["Numerical"] * 2, task="regression")
 
 
-def test_the_published_predictors_of_difficulty_come_out_and_predict_nothing(published, vectors):
+def test_the_published_predictors_of_difficulty_come_out_and_predict_nothing(published, vectors, monkeypatch):
+    monkeypatch.setattr(prediction, "FOLD_TREES", 15)
     X, names, best, _ = published
     found = prediction.predict(X, best, names)
     expected = vectors["automl2016"]["rf_importance_top3"]
@@ -216,9 +217,16 @@ def test_meta_features_that_do_not_vary_or_have_no_value_predict_nothing():
     assert prediction.predict(X, np.arange(20.0), ("same", "none")) is None
 
 
-def test_the_published_separation_is_one_in_sample_alone(published, vectors):
+@pytest.fixture(scope="module")
+def separated(published):
     X, names, _, labels = published
-    found = separation.separate(X, labels, names)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(separation, "BOOTSTRAPS", 5)
+        return separation.separate(X, labels, names)
+
+
+def test_the_published_separation_is_one_in_sample_alone(separated, vectors):
+    found = separated
     expected = vectors["automl2016"]["lda_basic_winner"]
     assert (found.n, len(found.names)) == (expected["n"], expected["features"])
     assert found.plain_in_sample == expected["train_acc"]
@@ -229,17 +237,15 @@ def test_the_published_separation_is_one_in_sample_alone(published, vectors):
     assert not any("Landmark" in name for name in found.names)
 
 
-def test_shrunk_discriminants_spread_the_datasets(published):
-    X, names, _, labels = published
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(separation, "BOOTSTRAPS", 2)
-        points = separation.separate(X, labels, names).points
+def test_shrunk_discriminants_spread_the_datasets(published, separated):
+    labels, points = published[3], separated.points
     means = np.array([points[labels == label].mean(axis=0) for label in range(4)])
     assert np.all(points.std(axis=0) > 0.3)
     assert np.ptp(means[:, 0]) > np.ptp(means[:, 1]) * 0.8  # the first tells the methods most
 
 
-def test_labels_that_follow_a_feature_are_told_of_left_out_datasets():
+def test_labels_that_follow_a_feature_are_told_of_left_out_datasets(monkeypatch):
+    monkeypatch.setattr(separation, "BOOTSTRAPS", 20)
     rng = np.random.default_rng(5)
     X = rng.normal(size=(30, 3))
     labels = (X[:, 2] > 0).astype(int)
