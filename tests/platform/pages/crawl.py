@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import json
 import re
 import zipfile
 from collections import deque
@@ -15,6 +16,11 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from analysis.inputs.audience import Audience, scopes
+from analysis.report import REPORT
+from analysis.sections import SECTIONS
+from analysis.work import compute_now
+from competitions import clock
 from competitions.models import Announcement, Page, Phase, Round
 from datasets.models import Dataset
 from datasets.uploads.models import Upload
@@ -52,7 +58,7 @@ def offered(world) -> dict[str, list]:
         "entrant_id": list(world.contest.entrants.values_list("pk", flat=True)),
         "announcement_id": list(Announcement.objects.values_list("pk", flat=True)),
         "page_id": list(Page.objects.values_list("pk", flat=True)),
-        "section": ["standings", "epp", "difficulty", "curves", "validation", "meta_features", "tuning", "metrics", "spaces"],
+        "section": [section.key for section in SECTIONS],
         "which": ["overview", "evaluation", "rules"],
         "step": ["publish", "unpublish", "archive", "delete"],
         "slug": ["series", "elsewhere"],
@@ -77,6 +83,23 @@ def arguments(route: str, ids: dict[str, list], run_of: dict[int, int]) -> Itera
         for name, value in chosen.items():
             address = re.sub(rf"<(?:\w+:)?{name}>", str(value), address)
         yield address
+
+
+def analyses(world, *, sees_hidden: bool) -> dict[str, bytes]:
+    """Every analysis for everybody, or for those who see what is hidden, and the report of all: pages, files of
+    figures and exports show these, so that one reading of them is one of all.
+    """
+    found: dict[str, bytes] = {}
+    for section in (*SECTIONS, REPORT):
+        audience = Audience(sees_hidden)
+        wishes = {section.key: audience}
+        if section.of_phase:
+            chosen = scopes(world.contest, audience, clock.now(world.contest))
+            wishes = {f"{section.key} {scope.phase} {scope.part}": scope.audience for scope in chosen}
+        for name, wish in wishes.items():
+            result = compute_now(world.contest, section, wish)
+            found[name] = b"" if result is None else json.dumps(result.to_json()).encode()
+    return found
 
 
 def addresses(world) -> list[str]:

@@ -19,7 +19,7 @@ from tests.platform import factories as make
 from tests.platform import mid_series
 from tests.platform.clock import clock  # noqa: F401  (a fixture)
 from tests.platform.mid_series import SEE_NOTHING, World
-from tests.platform.pages.crawl import Answer, addresses, crawl, read
+from tests.platform.pages.crawl import Answer, addresses, analyses, crawl, read
 
 
 @pytest.fixture
@@ -82,6 +82,32 @@ def test_nothing_hidden_comes_out_and_no_answer_depends_on_it(world, role, monke
         changed = [asked for asked in changed if "/manage/" not in asked]
     assert changed == []
     assert after.keys() == before.keys()
+
+
+def test_no_analysis_for_everybody_tells_what_is_hidden_or_depends_on_it(world):
+    before = analyses(world, sees_hidden=False)
+    assert any(b"alice" in told or b"The Team" in told for told in before.values())  # something is analysed
+    hidden = {**world.hidden, **percent(world.hidden), **USAGE, **FACTS, **world.labels}
+    answers = [Answer(name, 200, {}, told) for name, told in before.items()]
+    assert leaks(answers, hidden) == []
+    change_all_that_is_hidden(world)
+    after = analyses(world, sees_hidden=False)
+    assert after.keys() == before.keys()
+    assert [name for name, told in before.items() if after[name] != told] == []
+
+
+def test_analyses_for_those_who_see_what_is_hidden_do_tell_it(world):
+    """So the test above can fail."""
+    answers = [Answer(name, 200, {}, told) for name, told in analyses(world, sees_hidden=True).items()]
+    assert any("score" in line for line in leaks(answers, world.hidden))
+    assert leaks(answers, world.labels) == []
+
+
+def test_analyses_are_those_of_everybody_but_for_those_who_see_what_is_hidden(world):
+    for role in mid_series.ROLES:
+        client, address = world.client(role), "/competitions/series/analysis/standings/"
+        assert client.get(address).context["wish"].audience.sees_hidden is (role in mid_series.SEE_HIDDEN), role
+        assert client.get(f"{address}?as=public").context["wish"].audience.sees_hidden is False, role
 
 
 def test_a_team_mate_reads_what_the_team_submitted(world):
