@@ -36,19 +36,20 @@ def charts() -> dict[str, Any]:
     diagonal = (
         alt.Chart(pd.DataFrame({"x": [1, 6], "y": [0, 1]})).mark_line(style="reference").encode(x="x", y="y")
     )
-    bars = base.mark_bar().encode(x="mean(y):Q", y=alt.Y("who:N", sort="-x", title=None))
+    means = base.encode(x="mean(y):Q", y=alt.Y("who:N", title=None))
+    bars = means.mark_bar().encode(y=alt.Y("who:N", sort="-x", title=None))
     heat = base.mark_rect().encode(
         x="dataset:N", y="who:N", color=alt.Color("y:Q", scale=alt.Scale(domain=[0, 1]))
     )
     return {
         "scatter": diagonal + scatter,
-        "intervals": base.mark_rule().encode(x="low:Q", x2="y:Q", y="who:N") + bars.mark_point(style="accent"),
+        "intervals": base.mark_rule().encode(x="low:Q", x2="y:Q", y="who:N") + means.mark_point(style="accent"),
         "bars": bars,
         "heat": heat,
         "lines": base.mark_line(interpolate="step-after", point=True).encode(
             x=alt.X("x:Q", scale=alt.Scale(type="log")), y="y:Q", color="who:N", strokeDash="who:N"
         ),
-        "boxes": base.mark_boxplot().encode(x="dataset:N", y="y:Q"),
+        "boxes": base.mark_boxplot(extent="min-max").encode(x="dataset:N", y="y:Q"),
         "facets": base.mark_point().encode(x="x:Q", y="y:Q").properties(height=120).facet("who:N", columns=2),
         "beside": alt.hconcat(scatter, bars),
         "chosen": base.mark_bar()

@@ -152,8 +152,18 @@ function forget(figure) {
   drawn.delete(figure);
 }
 
+// Those in sight at once, the others when they come into sight.
+function redraw(figures) {
+  figures.forEach((figure) => {
+    forget(figure);
+    if (!figure.isConnected) return;
+    figure.dataset.state = "waits";
+    sight.observe(figure);
+  });
+}
+
 function redrawAll() {
-  drawn.forEach((known, figure) => { if (figure.isConnected) draw(figure); else forget(figure); });
+  redraw(Array.from(drawn.keys()));
 }
 
 let waiting = 0;
@@ -164,9 +174,10 @@ const widths = new ResizeObserver((entries) => {
   });
   if (!changed) return;
   window.clearTimeout(waiting);
-  waiting = window.setTimeout(() => drawn.forEach((known, figure) => {
-    if (figure.isConnected && known.width !== figure.querySelector("[data-picture]").clientWidth) draw(figure);
-  }), 150);
+  waiting = window.setTimeout(() => {
+    const width = (figure) => figure.querySelector("[data-picture]").clientWidth;
+    redraw(Array.from(drawn.keys()).filter((figure) => drawn.get(figure).width !== width(figure)));
+  }, 150);
 });
 
 const sight = new IntersectionObserver((entries) => {
