@@ -348,8 +348,9 @@ def _gains(made: Drawn) -> list[Block]:
         after = beyond(*trace.whole(), float(made.budgets[trace.dataset]))
         if after is not None and made.board.ranked[trace.entry]:
             found.append((trace, after))
+    quiet_ones = _stopped_by_themselves(made)
     if not found:
-        return []
+        return quiet_ones
     gains = np.array([after.gain for _, after in found])
     known = np.isfinite(gains)
     little, doubled = int((gains[known] <= LITTLE).sum()), int((gains[known] > 1).sum())
@@ -385,7 +386,21 @@ def _gains(made: Drawn) -> list[Block]:
         n, method,
         warnings=("A program that plans with the budget it is told may not use the time after it.",),
     )  # fmt: skip
-    return [Heading("Beyond the budget"), figure]
+    return [Heading("Beyond the budget"), figure, *quiet_ones]
+
+
+def _stopped_by_themselves(made: Drawn) -> list[Block]:
+    """How many runs could go on and did not."""
+    longer = [trace for trace in made.traces if trace.factor]
+    silent = sum(not len(trace.beyond_seconds) for trace in longer)
+    if not silent:
+        return []
+    return [
+        Note(
+            f"{silent} of {len(longer)} runs that could go on left no prediction after the budget: their programs "
+            "end when the time is over that they are told."
+        )
+    ]
 
 
 def _sortable(gain: float) -> float:

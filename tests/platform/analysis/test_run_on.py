@@ -94,6 +94,13 @@ def test_what_came_after_the_budget_is_drawn_beside_the_curve(phase):
     assert kept["seconds"] == [0.5, 9.0] and kept["late_seconds"] == [25.0]
 
 
+def test_programs_that_end_when_their_told_time_is_over_are_counted(phase):
+    left(run_on(phase).run, {0.6: MIDDLE, 9.5: BEST})
+    found = result(phase)
+    assert found.named("beyond") is None
+    assert any("1 of 1 runs that could go on" in getattr(block, "text", "") for block in found.blocks)
+
+
 def test_its_author_sees_nothing_of_it(phase):
     longer = run_on(phase)
     assert not policy.may_see(make.user("alice"), longer.run.submission)
