@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.charts import pictures
+from analysis.drawing import pictures
 from analysis.results import VERSION, Figure, Table
 from leaderboards.export import spreadsheet_text
 

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from analysis.cells import rows_shown
-from analysis.charts.inline import inline_svg
+from analysis.drawing.inline import inline_svg
 from analysis.inputs.audience import Audience, Scope, scopes, usual_scope
 from analysis.inputs.boards import Loaded
 from analysis.kept import fingerprint_of, of_inputs, packed, unpacked

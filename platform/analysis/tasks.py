@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from analysis import meta, other_scores, work
 from analysis.benchmarks import work as reading
-from analysis.charts import bundle
+from analysis.drawing import bundle
 
 
 @shared_task(name="analysis.compute")  # type: ignore[untyped-decorator]

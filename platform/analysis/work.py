@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.beats import prolonged
 from analysis import bell
-from analysis.charts import pictures
+from analysis.drawing import pictures
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Loaded
 from analysis.kept import fingerprint_of, of_inputs, packed, unpacked

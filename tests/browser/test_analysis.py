@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from analysis import work
-from analysis.charts import bundle
+from analysis.drawing import bundle
 from analysis.inputs.audience import Audience
 from analysis.sections import BY_KEY
 from competitions.models import Phase

@@ -17,8 +17,8 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.cells import Shown, rows_shown
-from analysis.charts import bundle
 from analysis.charts.look import CONFIG
+from analysis.drawing import bundle
 from analysis.results import VERSION, Block, Figure, Heading, Note, Table
 
 register = template.Library()

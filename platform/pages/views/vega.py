@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from analysis.charts import bundle
+from analysis.drawing import bundle
 
 FOR_EVER = "public, max-age=31536000, immutable"
 

@@ -16,9 +16,9 @@ from django.utils import timezone
 from accounts.models import User
 from analysis import export, work
 from analysis.cells import shown
-from analysis.charts import bundle, pictures
 from analysis.charts.fit import fitted
 from analysis.charts.look import CONFIG, PAPER
+from analysis.drawing import bundle, pictures
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Loaded
 from analysis.models import Computed

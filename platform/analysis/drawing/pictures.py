@@ -12,9 +12,9 @@ from typing import Any
 import vl_convert
 from django.conf import settings
 
-from analysis.charts.bundle import CONVERTER, VEGA_LITE
 from analysis.charts.fit import fitted
 from analysis.charts.look import on_paper
+from analysis.drawing.bundle import CONVERTER, VEGA_LITE
 from config.home import private_folder
 
 SCALE = 2.0  # pixels of a PNG for each of the picture's

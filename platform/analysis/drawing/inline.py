@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.charts import pictures
+from analysis.drawing import pictures
 
 _NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 

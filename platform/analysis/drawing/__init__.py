@@ -1,0 +1,1 @@
+"""Drawing specifications: the script for browsers, and pictures for files and reports."""
