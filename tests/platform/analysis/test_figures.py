@@ -154,6 +154,7 @@ def test_cells_are_shown_in_the_words_of_their_column(cell, column, text):
     assert shown(cell, column).text == text
 
 
+@pytest.mark.django_db
 def test_the_script_that_draws_is_kept_for_ever_under_its_version(client, monkeypatch):
     monkeypatch.setattr(bundle, "script", lambda: gzip.compress(b"draw()"))
     address = f"/vega/{bundle.version()}.js"
