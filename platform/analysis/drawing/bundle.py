@@ -8,14 +8,13 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-import altair
 import vl_convert
 from django.conf import settings
 
 from config.home import private_folder
 
 CONVERTER = metadata.version("vl-convert-python")
-VEGA_LITE: str = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+VEGA_LITE: str = vl_convert.get_vegalite_versions()[-1]  # Altair's own: a test compares them
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 SIGMA_OF_MAD = 1.4826  # standard deviations of a normal distribution in one median absolute deviation
@@ -15,27 +14,29 @@ OUTLYING = 3.5  # Iglewicz and Hoaglin's limit
 
 def pearson(first: ArrayLike, second: ArrayLike) -> float:
     """Return Pearson's correlation of two (n,) arrays; NaN below two pairs or where one is constant."""
-    return _correlation(stats.pearsonr, first, second)
+    return _correlation("pearsonr", first, second)
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float:
     """Return Spearman's rank correlation of two (n,) arrays; NaN below two pairs or where one is constant."""
-    return _correlation(stats.spearmanr, first, second)
+    return _correlation("spearmanr", first, second)
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float:
     """Return Kendall's tau b of two (n,) arrays; NaN below two pairs or where one is constant."""
-    return _correlation(stats.kendalltau, first, second)
+    return _correlation("kendalltau", first, second)
 
 
-def _correlation(measure: object, first: ArrayLike, second: ArrayLike) -> float:
+def _correlation(measure: str, first: ArrayLike, second: ArrayLike) -> float:
+    from scipy import stats  # here: every process of the site knows of analyses, and few compute them
+
     one, other = _pairs(first, second)
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
-        return float(measure(one, other).statistic)  # type: ignore[operator]
+        return float(getattr(stats, measure)(one, other).statistic)
 
 
 def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+import altair
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -277,3 +278,8 @@ def test_the_report_of_organizers_is_never_that_of_others(contest, monkeypatch):
 def test_a_table_with_many_rows_says_how_many_are_left_off():
     table = Table("many", "Many", (Column("a", "A", "integer"),), tuple((n,) for n in range(12_000)))
     assert "of which the first 10000 are shown" in blocks_of((table,), "/a/")
+
+
+def test_pictures_are_drawn_by_the_version_for_which_specifications_are_written():
+    written = altair.SCHEMA_VERSION.removeprefix("v")
+    assert written.startswith(f"{bundle.VEGA_LITE}.")
