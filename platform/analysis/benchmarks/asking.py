@@ -34,18 +34,19 @@ class Asked:
 
 def ask(benchmark: Benchmark, view: View, given: Mapping[str, str]) -> Asked:
     """The result of a view for what the address gives; a value that is no option counts as not given."""
-    wanted = tuple(sorted((name, value) for name, value in given.items() if name in FIELDS))
-    return _asked(benchmark.content.name, view.key, wanted)
+    wanted = {name: value for name, value in given.items() if name in FIELDS}
+    with benchmark.content.open("rb") as file:
+        fields = _fields(opened(file), view, wanted)
+    # Kept by what the values mean: words that are no options cannot push out what others look at.
+    options = tuple((field.choice.name, field.value) for field in fields)
+    return Asked(view, fields, _built(benchmark.content.name, view.key, options))
 
 
 @lru_cache(maxsize=KEPT)
-def _asked(content: str, key: str, given: tuple[tuple[str, str], ...]) -> Asked:
+def _built(content: str, key: str, options: tuple[tuple[str, str], ...]) -> Result:
     """By the name of the benchmark's file, which never changes under its name."""
-    view = BY_KEY[key]
     with Benchmark.content.field.storage.open(content, "rb") as file:
-        grid = opened(file)
-        fields = _fields(grid, view, dict(given))
-        return Asked(view, fields, view.build(grid, {field.choice.name: field.value for field in fields}))
+        return BY_KEY[key].build(opened(file), dict(options))
 
 
 def _fields(grid: Grid, view: View, given: Mapping[str, str]) -> tuple[Field, ...]:

@@ -24,6 +24,9 @@ MOST_RECORDS = 20_000_000
 MOST_CELLS = 40_000_000  # datasets x configurations x splits of one algorithm
 MOST_NAMES = 2_000  # different datasets, algorithms, splits
 MOST_CONFIGURATIONS = 100_000  # of one algorithm
+LONGEST_NAME = 200  # letters of a dataset, an algorithm or a split
+LARGEST, SMALLEST = 1e100, 1e-100  # of a hyper-parameter: beyond, no sum of squares is a number
+LARGEST_GROUP = 512 * 2**20  # bytes of a Parquet file's row group when it is read
 NEEDED = ("dataset", "param_index", "auc")
 COLUMNS = {
     "dataset": ("dataset", "data_id", "openml_dataset"),
@@ -49,9 +52,14 @@ class Names:
     found: dict[str, int] = field(default_factory=dict)
 
     def codes(self, texts: pd.Series) -> NDArray[np.int32]:
-        """The number of every text, (n,)."""
-        codes, uniques = pd.factorize(texts.astype(str).str.strip())
-        numbers = [self.found.setdefault(str(name), len(self.found)) for name in uniques]
+        """The number of every text, (n,). Texts that come often are looked at once."""
+        codes, uniques = pd.factorize(texts)
+        if (codes < 0).any():
+            raise Refused(f"There are records without a {self.what}.", mend="Fill its column in every record.")
+        names = [str(name).strip() for name in uniques]
+        if any(len(name) > LONGEST_NAME for name in names):
+            raise Refused(f"A {self.what} has a name of more than {LONGEST_NAME} letters.")
+        numbers = [self.found.setdefault(name.replace("\0", ""), len(self.found)) for name in names]
         if len(self.found) > MOST_NAMES:
             raise Refused(f"There are more than {MOST_NAMES} different {self.what}s.", mend="Check the columns.")
         found: NDArray[np.int32] = np.array(numbers, dtype=np.int32)[codes]
@@ -146,8 +154,9 @@ def _pieces(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
     """The records of a file, piece by piece."""
     try:
         if path.suffix.lower() == ".parquet":
-            for batch in parquet.ParquetFile(path).iter_batches(batch_size=PIECE, columns=columns):
-                yield batch.to_pandas()
+            with _parquet(path, columns) as opened:
+                for batch in opened.iter_batches(batch_size=PIECE, columns=columns):
+                    yield batch.to_pandas()
             return
         with CheckedLines(path) as stream:
             yield from pd.read_csv(stream, usecols=columns, chunksize=PIECE, skipinitialspace=True)
@@ -155,6 +164,28 @@ def _pieces(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
         raise
     except Exception as problem:
         raise Refused(f"{path.name} has lines that cannot be read: {str(problem)[:200]}") from problem
+
+
+def _parquet(path: Path, columns: Sequence[str]) -> parquet.ParquetFile:
+    """The opened file. Texts stay in its dictionary, where one of a few bytes may stand for millions of long ones.
+
+    Raises
+    ------
+    Refused
+        Where reading would take more room than a table of these limits has.
+    """
+    texts = [
+        name for name in columns if str(parquet.read_schema(path).field(name).type) in ("string", "large_string")
+    ]
+    opened = parquet.ParquetFile(path, read_dictionary=texts)
+    groups = [opened.metadata.row_group(place) for place in range(opened.metadata.num_row_groups)]
+    if any(group.total_byte_size > LARGEST_GROUP for group in groups):
+        opened.close()
+        raise Refused(
+            f"{path.name} has a row group of more than {LARGEST_GROUP // 2**20} MiB.",
+            mend="Write it with smaller row groups, or send CSV.",
+        )
+    return opened
 
 
 def _coded(piece: pd.DataFrame, records: Records, algorithm: str, name: str) -> dict[str, NDArray[Any]]:
@@ -182,17 +213,31 @@ def _coded(piece: pd.DataFrame, records: Records, algorithm: str, name: str) -> 
 
 def _read_parameters(path: Path) -> pd.DataFrame:
     """A configuration on each row; columns that are all numbers are numbers, others are texts."""
-    if path.suffix.lower() == ".parquet":
-        table = parquet.read_table(path).to_pandas()
-    else:
-        with CheckedLines(path) as stream:
-            table = pd.read_csv(stream, skipinitialspace=True, nrows=MOST_CONFIGURATIONS + 1)
+    table = _parameter_table(path)
     if len(table) > MOST_CONFIGURATIONS or len(table.columns) > MOST_NAMES:
         raise Refused(f"{path.name} has more than {MOST_CONFIGURATIONS:,} configurations or {MOST_NAMES} columns.")
     numbers = pd.to_numeric(table["param_index"], errors="coerce")
-    if numbers.isna().any() or numbers.duplicated().any():
+    if not (np.isfinite(numbers).all() and (numbers.abs() < 2**31).all()) or numbers.duplicated().any():
         raise Refused(f"{path.name} has a param_index that is missing, no number, or there twice.")
     return table.assign(param_index=numbers.astype(int)).set_index("param_index")
+
+
+def _parameter_table(path: Path) -> pd.DataFrame:
+    """As it stands in the file; no more rows than are enough to refuse it."""
+    try:
+        if path.suffix.lower() != ".parquet":
+            with CheckedLines(path) as stream:
+                return pd.read_csv(stream, skipinitialspace=True, nrows=MOST_CONFIGURATIONS + 1)
+        names = _columns(path)
+        with _parquet(path, names) as opened:
+            if opened.metadata.num_rows > MOST_CONFIGURATIONS or len(names) > MOST_NAMES:
+                return pd.DataFrame(index=range(MOST_CONFIGURATIONS + 1))
+            table: pd.DataFrame = opened.read().to_pandas()
+            return table
+    except Refused:
+        raise
+    except Exception as problem:  # pandas and pyarrow fail in many ways on what is no table
+        raise Refused(f"{path.name} has lines that cannot be read: {str(problem)[:200]}") from problem
 
 
 def _assigned(tables: dict[Path, pd.DataFrame], records: Records, algorithm: str) -> dict[str, pd.DataFrame]:
@@ -344,6 +389,12 @@ def _keep_parameters(arrays: dict[str, NDArray[Any]], place: int, table: pd.Data
         arrays[f"a{place}_p_{number}"] = (
             rows[name].fillna("").astype(str).str.slice(0, 60).to_numpy(dtype="U60")
             if is_text
-            else values.to_numpy(dtype=float)
+            else _sane(values.to_numpy(dtype=float))
         )
     return kept
+
+
+def _sane(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Without numbers that are out of all bounds, and with 0 for those that are as good as that."""
+    within = np.where(np.abs(values) <= LARGEST, values, np.nan)
+    return np.where(np.abs(within) < SMALLEST, 0.0, within)

@@ -89,7 +89,11 @@ def tables_of(path: Path, folder: Path) -> list[Path]:
 
 
 def keep(benchmark: Benchmark, found: Read, folder: Path) -> None:
-    """Store the arrays and what is known of them; the upload is needed no more."""
+    """Store the arrays and what is known of them; the upload is needed no more.
+
+    Of one that waited for its reading only what was read changes, and only if nobody removed it or took it over
+    since.
+    """
     packed = folder / "arrays.npz"
     np.savez_compressed(packed, **found.arrays)  # type: ignore[arg-type]
     uploaded = benchmark.upload.name
@@ -97,9 +101,15 @@ def keep(benchmark: Benchmark, found: Read, folder: Path) -> None:
         benchmark.content.save("arrays.npz", File(content), save=False)
     benchmark.facts = found.facts | {"bytes": packed.stat().st_size}
     benchmark.state, benchmark.sentence, benchmark.share, benchmark.deadline = State.READY, "", 1.0, None
-    if uploaded:
-        benchmark.upload.delete(save=False)
-    benchmark.save()
+    if benchmark.pk is None:
+        benchmark.save()
+        return
+    mine = Benchmark.objects.filter(pk=benchmark.pk, state=State.READING, tries=benchmark.tries)
+    what = {name: getattr(benchmark, name) for name in ("facts", "state", "sentence", "share", "deadline")}
+    if not mine.update(content=benchmark.content.name, upload="", **what):
+        benchmark.content.storage.delete(benchmark.content.name or "")
+    elif uploaded:
+        benchmark.upload.storage.delete(uploaded)
 
 
 def reconcile() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import threading
 import time
@@ -21,6 +22,13 @@ SCALE = 2.0  # pixels of a PNG for each of the picture's
 FONT = "DejaVu Sans, Liberation Sans, Arial, sans-serif"  # what converters have, in this order
 KEPT_SECONDS = 30 * 86400
 MOST_BYTES = 500 * 2**20
+# One figure that cannot be drawn takes neither its page nor a whole report with it.
+NOT_DRAWN = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="60" viewBox="0 0 720 60">'
+    b'<rect width="720" height="60" fill="#ffffff"/><text x="10" y="35" font-family="sans-serif" font-size="14">'
+    b"This figure could not be drawn. Its numbers are in its table.</text></svg>"
+)
+log = logging.getLogger(__name__)
 
 
 def svg(spec: dict[str, Any]) -> bytes:
@@ -33,7 +41,11 @@ def svg(spec: dict[str, Any]) -> bytes:
         text: str = vl_convert.vegalite_to_svg(picture, VEGA_LITE, config=look, allowed_base_urls=[])
         return text.encode()
 
-    return _kept(asked, "svg", made)
+    try:
+        return _kept(asked, "svg", made)
+    except ValueError:  # what the converter raises, whatever is wrong
+        log.exception("a figure could not be drawn")
+        return NOT_DRAWN
 
 
 def png(spec: dict[str, Any]) -> bytes:

@@ -219,8 +219,7 @@ def _tests_table(case: _Case, tests: dict[Pair, Distance]) -> Table:
 
 
 def _histogram(case: _Case) -> Figure:
-    pooled = np.concatenate(case.complexity)
-    edges = np.histogram_bin_edges(pooled, HISTOGRAM_BINS)
+    edges = _edges(np.concatenate(case.complexity))
     rows: list[tuple[Cell, ...]] = []
     for one, values in zip(case.sets, case.complexity, strict=True):
         counts = np.histogram(values, edges)[0]
@@ -255,6 +254,14 @@ def _histogram(case: _Case) -> Figure:
     )
 
 
+def _edges(values: Floats) -> Floats:
+    """Of bins of equal width, (b + 1,); one bin where all values are nearly the same, which numpy cannot part."""
+    try:
+        return np.histogram_bin_edges(values, HISTOGRAM_BINS)
+    except ValueError:
+        return np.array([values.min(), np.nextafter(values.max(), np.inf)])
+
+
 def _scatter(case: _Case) -> Figure:
     random = np.random.default_rng(case.options.seed)
     each = MOST_POINTS // len(case.sets)
@@ -264,7 +271,7 @@ def _scatter(case: _Case) -> Figure:
         size = one.errors.size
         chosen = np.sort(random.choice(size, min(size, each), replace=False))
         rows += [(one.name, case.shown(values[row]), float(one.errors[row])) for row in chosen]
-        ranks.append(f"{_rank_correlation(values, one.errors):.2f} in {one.name}")
+        ranks.append(f"{_told_correlation(values, one.errors)} in {one.name}")
     total = sum(one.errors.size for one in case.sets)
     drawn = len(rows) < total
     return Figure(
@@ -285,10 +292,10 @@ def _scatter(case: _Case) -> Figure:
     )
 
 
-def _rank_correlation(first: Floats, second: Floats) -> float:
+def _told_correlation(first: Floats, second: Floats) -> str:
     if np.unique(first).size < 2 or np.unique(second).size < 2:
-        return float("nan")
-    return float(spearmanr(first, second).statistic)
+        return "not defined"
+    return f"{float(spearmanr(first, second).statistic):.2f}"
 
 
 def _buckets(case: _Case) -> Figure:

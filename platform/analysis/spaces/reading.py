@@ -10,7 +10,9 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,12 @@ MOST_MODELS = 200_000
 MOST_COLUMNS = 60
 MOST_SETS = 20
 LONGEST_LIST = 8  # of hyper-parameters that become columns of their own
+MOST_VALUES = 4_000_000  # of a file of JSON, each of which takes far more room than its text
+LONGEST_NAME = 120  # of a set or a column
+# Beyond these no picture has axes and no sum of squares is a number.
+LARGEST, SMALLEST = 1e100, 1e-100
+# NUL and halves of surrogate pairs, which JSON may name and no database keeps.
+NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 SPLIT = "population"
 
 
@@ -41,6 +49,8 @@ def read_sets(content: bytes, filename: str) -> list[ModelSet]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableSetError("The file is not text in UTF-8.") from error
+    if "\0" in text:
+        raise UnreadableSetError("The file is no text: it has a NUL in it.")
     is_json = text.lstrip()[:1] in ("[", "{")
     found = _of_json(text, name) if is_json else _of_csv(text, name)
     if not found:
@@ -49,7 +59,16 @@ def read_sets(content: bytes, filename: str) -> list[ModelSet]:
         raise UnreadableSetError(f"The file holds {len(found)} sets; at most {MOST_SETS} can be read at once.")
     for one in found:
         _check(one)
-    return found
+    return [_kept(one) for one in found]
+
+
+def _kept(one: ModelSet) -> ModelSet:
+    """The same with names that can be kept."""
+    return ModelSet(_name(one.name), {_name(key): values for key, values in one.columns.items()}, one.source)
+
+
+def _name(text: str) -> str:
+    return NOT_KEPT.sub("\ufffd", text)[:LONGEST_NAME]
 
 
 def _check(one: ModelSet) -> None:
@@ -62,11 +81,12 @@ def _check(one: ModelSet) -> None:
 
 
 def _of_csv(text: str, name: str) -> list[ModelSet]:
+    reader = csv.reader(io.StringIO(text), strict=True)
     try:
-        rows = list(csv.reader(io.StringIO(text), strict=True))
+        found = (row for row in reader if any(cell.strip() for cell in row))
+        rows = list(islice(found, MOST_MODELS * 2 + 2))
     except csv.Error as error:
         raise UnreadableSetError(f"The table cannot be read: {error}.") from error
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
     if not rows:
         return []
     header = [cell.strip() for cell in rows[0]]
@@ -112,10 +132,19 @@ def _number(cell: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else math.nan
+    return _sane(value)
+
+
+def _sane(value: float) -> float:
+    """The number, 0 where it is as good as that, NaN where nothing can be done with it."""
+    if not abs(value) <= LARGEST:
+        return math.nan
+    return value if abs(value) >= SMALLEST else 0.0
 
 
 def _of_json(text: str, name: str) -> list[ModelSet]:
+    if sum(text.count(sign) for sign in "{[,") > MOST_VALUES:
+        raise UnreadableSetError(f"The file has more than {MOST_VALUES:,} values.")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -141,7 +170,7 @@ def _sweep(models: list[Any]) -> dict[str, Any]:
             if key not in found and len(found) < MOST_COLUMNS:
                 found[key] = np.full(len(models), np.nan)
             if key in found:
-                found[key][row] = value
+                found[key][row] = _sane(value)
     if not {"final_top1", "min_test_top1", "error"} & set(found):
         raise UnreadableSetError("The models of the file have no error (min_test_top1, test_ep_top1 or error).")
     return {key: column for key, column in found.items() if np.isfinite(column).any()}
@@ -182,4 +211,4 @@ def _settings(group: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST

@@ -6,13 +6,14 @@ import zipfile
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.refusals import Refused
-from analysis.benchmarks import actions, policy, work
+from analysis.benchmarks import actions, asking, policy, reading, work
 from analysis.benchmarks.grid import opened
 from analysis.benchmarks.reading import read
 from analysis.benchmarks.views import BY_KEY as VIEWS
@@ -270,6 +271,56 @@ def test_what_a_worker_lost_is_read_again_once_and_then_given_up():
     work.reconcile()
     benchmark.refresh_from_db()
     assert benchmark.state == "failed" and "lost the reading twice" in benchmark.sentence
+
+
+@pytest.mark.django_db
+def test_a_benchmark_that_is_removed_or_hidden_while_it_is_read_stays_so(monkeypatch):
+    owner = organizer("alice")
+    kept, gone = (
+        actions.send(owner=owner, title=title, files=[("r.csv", io.BytesIO(RESULTS.encode()))], is_public=True)
+        for title in ("kept", "gone")
+    )
+    usual = work.read
+
+    def read_slowly(*args, **more):
+        Benchmark.objects.filter(pk=gone.pk).delete()
+        Benchmark.objects.filter(pk=kept.pk).update(is_public=False)
+        return usual(*args, **more)
+
+    monkeypatch.setattr(work, "read", read_slowly)
+    for one in (kept, gone):
+        work.process(one.pk)
+    left = Benchmark.objects.get()
+    assert (left.title, left.state, left.is_public, left.upload.name) == ("kept", "ready", False, "")
+
+
+@pytest.mark.django_db
+def test_words_that_are_no_options_are_not_kept_apart(benchmark):
+    first = asking.ask(benchmark, VIEWS["coverage"], {"algorithm": "xgboost", "dataset": "one"})
+    again = asking.ask(benchmark, VIEWS["coverage"], {"algorithm": "xgboost", "dataset": "another", "rule": "x"})
+    assert again.result is first.result
+
+
+def test_a_parquet_file_of_few_bytes_does_not_become_a_large_table(tmp_path, monkeypatch):
+    path = tmp_path / "results.parquet"
+    table = {"dataset": ["x" * 150] * 50_000, "param_index": range(50_000), "auc": [0.5] * 50_000}
+    pd.DataFrame(table).to_parquet(path)
+    assert read([path]).facts["datasets"] == 1  # the text is read once, not 50,000 times
+    pd.DataFrame(table | {"dataset": "x" * 201}).to_parquet(path)
+    with pytest.raises(Refused, match="more than 200 letters"):
+        read([path])
+    monkeypatch.setattr(reading, "LARGEST_GROUP", 10)
+    with pytest.raises(Refused, match="row group"):
+        read([path])
+
+
+@pytest.mark.parametrize("column", ["dataset", "model", "row_index"])
+def test_a_record_that_does_not_say_what_it_is_of_is_refused(tmp_path, column):
+    table = pd.read_csv(io.StringIO(RESULTS)).astype(str)
+    table.loc[2, column] = ""
+    table.to_csv(tmp_path / "results.csv", index=False)
+    with pytest.raises(Refused, match="records without a"):
+        read([tmp_path / "results.csv"])
 
 
 @pytest.mark.django_db

@@ -12,8 +12,11 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.benchmarks import actions
+from analysis.drawing.pictures import NOT_DRAWN
+from analysis.drawing.pictures import svg as drawn
 from analysis.models import Population
-from analysis.spaces import keeping
+from analysis.spaces import keeping, reading
+from analysis.spaces.reading import UnreadableSetError, read_sets
 from leaderboards.board import refresh_now
 from tests.platform import factories as make
 
@@ -97,6 +100,37 @@ def test_files_that_cannot_be_read_are_refused_with_the_reason(content, told):
     assert answer.status_code == 400
     assert told in answer.content.decode()
     assert not Population.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"error,params\n" + b"\n".join(b"%d,1e-320" % (one % 3) for one in range(20)), id="tiny"),
+        pytest.param(
+            b"error,params\n" + b"\n".join(b".%d,-%de307" % (one, one) for one in range(10, 30)), id="huge"
+        ),
+        pytest.param(
+            b"error,params\n" + b"\n".join([b".1,1", b".2,1.0000000000000002"] * 10), id="nearly the same"
+        ),
+        pytest.param(b"[%s]" % b",".join([b'{"error": 1%s}' % (b"0" * 400), b'{"error": 1}'] * 20), id="long"),
+        pytest.param(b'{"a\\u0000b": [{"error": 1, "net": {"\\ud800": 2}}]}', id="names no database keeps"),
+    ],
+)
+def test_numbers_and_names_out_of_all_bounds_are_compared_and_drawn_or_refused(content):
+    alice = logged_in()
+    answer = send(alice, content)
+    assert answer.status_code == 302
+    query = answer.url.partition("?")[2]
+    page = alice.get(f"/analysis/spaces/?{query}&error=error&by=params")
+    assert page.status_code == 200
+    for picture in page.context["result"].figures() if page.context["result"] else ():
+        assert drawn(picture.spec) != NOT_DRAWN
+
+
+def test_a_file_that_unpacks_to_far_more_than_its_text_is_refused(monkeypatch):
+    monkeypatch.setattr(reading, "MOST_VALUES", 100)
+    with pytest.raises(UnreadableSetError, match="more than 100 values"):
+        read_sets(b"[" + b"{}," * 200 + b"{}]", "many.json")
 
 
 def test_too_much_is_refused(monkeypatch):

@@ -40,11 +40,11 @@ def build(grid: Grid, wish: Wish) -> Result:
     table = table.assign(front=pareto(table["time"].to_numpy(), table["auc"].to_numpy()))
     front = table[table["front"]].sort_values("time")
     fast, best = front.iloc[0], front.iloc[-1]
+    verb = "is" if len(front) == 1 else "are"
     sentence = (
-        f"{many(len(front), 'configuration')} of {len(table):,} are beaten by none in both: from "
-        f"{fast['algorithm']} "
-        f"{fast['configuration']} ({fast['time']:.3g} s, AUC {fast['auc']:.4f}) to {best['algorithm']} "
-        f"{best['configuration']} ({best['time']:.3g} s, AUC {best['auc']:.4f})."
+        f"{many(len(front), 'configuration')} of {len(table):,} {verb} beaten by none in both: from "
+        f"{fast['algorithm']} {fast['configuration']} ({fast['time']:.3g} s, AUC {fast['auc']:.4f}) to "
+        f"{best['algorithm']} {best['configuration']} ({best['time']:.3g} s, AUC {best['auc']:.4f})."
     )
     drawn = table if len(table) <= DRAWN else table.sample(DRAWN, random_state=SEED)
     columns = (
