@@ -5,7 +5,8 @@ of all sections. What an audience may not see is not in what sections load for i
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +18,17 @@ from analysis.cells import rows_shown
 from analysis.drawing.inline import inline_svg
 from analysis.inputs.audience import Audience, Scope, scopes, usual_scope
 from analysis.inputs.boards import Loaded
-from analysis.kept import fingerprint_of, of_inputs, packed, unpacked
+from analysis.kept import fingerprint_of, forget_older, of_inputs, packed, unpacked
 from analysis.models import Computed
 from analysis.results import VERSION, Block, Figure, Heading, Note, Result, Table
 from analysis.sections import BY_KEY, SECTIONS
 from analysis.sections.base import Section, Tell, nothing
 from analysis.versions import podium_version, versions
 from competitions.models import Competition
+from competitions.policy import EDITING
 
 MOST_ROWS = 60  # of a table; the files of the pages have all
+MOST_COLUMNS = 16  # beside each other on a sheet of A4; a wider table goes on below itself
 HTML = "html"  # its place among what the result keeps
 
 
@@ -48,7 +51,7 @@ def load(competition: Competition, audience: Audience, now: dt.datetime) -> Load
     """The inputs of every section; those about one phase are about the last that is over, and all together."""
     parts = [part for part in _parts(competition, Audience(audience.sees_hidden), now) if not nothing(part.loaded)]
     boards = parts[0].loaded.boards if parts else ()
-    people = competition.organizers.select_related("user").order_by("pk")
+    people = competition.organizers.filter(role__in=EDITING).select_related("user").order_by("pk")
     facts = {
         "competition": competition.pk,
         "title": competition.title,
@@ -103,7 +106,7 @@ def _result(competition: int, part: Part, tell: Tell) -> Result:
     if row is not None and row.content is not None:
         return unpacked(row.content)
     result = part.section.build(part.loaded, tell)
-    Computed.objects.update_or_create(
+    row, _ = Computed.objects.update_or_create(
         competition_id=competition,
         section=part.key,
         fingerprint=fingerprint,
@@ -116,10 +119,14 @@ def _result(competition: int, part: Part, tell: Tell) -> Result:
             "share": 1.0,
         },
     )
+    forget_older(row)
     return result
 
 
-def _page(facts: dict[str, Any], results: list[tuple[Part, Result]], tell: Tell) -> str:
+def _page(facts: dict[str, Any], made: list[tuple[Part, Result]], tell: Tell) -> str:
+    results = [(part, result) for part, result in made if _shows_something(result)]
+    shown = {part.key for part, _ in results}
+    empty = _once(part.section.label for part, _ in made if part.key not in shown)
     count = sum(isinstance(block, Figure) for _, result in results for block in result.blocks)
     numbers = _Numbers(max(count, 1), tell)
     chapters = [
@@ -137,6 +144,7 @@ def _page(facts: dict[str, Any], results: list[tuple[Part, Result]], tell: Tell)
         {
             **facts,
             "chapters": chapters,
+            "empty": empty,
             "methods": _once(result.methods for _, result in results),
             "references": sorted(_once(one for _, result in results for one in result.references)),
             "made_at": timezone.now(),
@@ -145,6 +153,31 @@ def _page(facts: dict[str, Any], results: list[tuple[Part, Result]], tell: Tell)
             "versions": versions(),
         },
     )
+
+
+def _shows_something(result: Result) -> bool:
+    """Whether there is more than a sentence that says why there is nothing."""
+    return any(isinstance(block, Figure | Table) for block in result.blocks)
+
+
+def pieces(table: Table) -> list[dict[str, Any]]:
+    """The table in pieces that fit beside each other on paper; each begins with the columns that name its rows."""
+    count = len(table.columns)
+    named = next((index + 1 for index, column in enumerate(table.columns) if column.kind == "text"), 0)
+    if count <= MOST_COLUMNS or named >= MOST_COLUMNS:
+        groups = [list(range(count))]
+    else:
+        number = math.ceil((count - named) / (MOST_COLUMNS - named))
+        size = math.ceil((count - named) / number)
+        starts = range(named, count, size)
+        groups = [[*range(named), *range(start, min(start + size, count))] for start in starts]
+    return [_piece(table, chosen) for chosen in groups]
+
+
+def _piece(table: Table, chosen: Sequence[int]) -> dict[str, Any]:
+    columns = tuple(table.columns[index] for index in chosen)
+    rows = [tuple(row[index] for index in chosen) for row in table.rows[:MOST_ROWS]]
+    return {"columns": columns, "rows": rows_shown(columns, rows)}
 
 
 def _once(texts: Iterable[str]) -> list[str]:
@@ -170,7 +203,7 @@ class _Numbers:
                 "kind": block.kind,
                 "block": block,
                 "number": self.tables,
-                "rows": rows_shown(block.columns, block.rows[:MOST_ROWS]),
+                "pieces": pieces(block),
                 "left_off": len(block.rows) - MOST_ROWS,
             }
         self.figures += 1
