@@ -13,6 +13,8 @@ from analysis.models import Computed
 from analysis.results import VERSION, Result
 from analysis.sections.base import Section
 
+KEPT_BESIDE = 4  # results of a section for an audience, beside the last
+
 
 def fingerprint_of(section: Section, loaded: Loaded) -> str:
     """SHA-256 of all that decides the result: its inputs, its definitions, and the code of the analyses."""
@@ -22,6 +24,20 @@ def fingerprint_of(section: Section, loaded: Loaded) -> str:
 def of_inputs(competition_id: int, section: Section, fingerprint: str) -> QuerySet[Computed]:
     """The row that holds the result, or will; there is at most one."""
     return Computed.objects.filter(competition=competition_id, section=section.key, fingerprint=fingerprint)
+
+
+def forget_older(row: Computed) -> None:
+    """Remove all but the newest results of the same section for the same audience: scores change often while an
+    organizer looks at a phase that is open, and each change is another result.
+    """
+    same = Computed.objects.filter(
+        competition=row.competition_id,
+        section=row.section,
+        audience=row.audience,
+        state=Computed.State.READY,
+    )
+    older = same.exclude(pk=row.pk).order_by("-used_at", "-pk").values_list("pk", flat=True)[KEPT_BESIDE:]
+    Computed.objects.filter(pk__in=list(older)).delete()
 
 
 def packed(result: Result) -> bytes:

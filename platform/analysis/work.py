@@ -16,7 +16,7 @@ from analysis import bell
 from analysis.drawing import pictures
 from analysis.inputs.audience import Audience
 from analysis.inputs.boards import Loaded
-from analysis.kept import fingerprint_of, of_inputs, packed, unpacked
+from analysis.kept import fingerprint_of, forget_older, of_inputs, packed, unpacked
 from analysis.models import Computed
 from analysis.report import REPORT
 from analysis.results import Result
@@ -161,6 +161,7 @@ def _compute(row: Computed, tell: Tell, end: Any) -> None:
     began = time.monotonic()
     result = section.build(loaded, tell)
     end(State.READY, "", content=packed(result), share=1.0, seconds=time.monotonic() - began)
+    forget_older(row)
 
 
 def again(computed: Computed | None) -> None:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import altair
+import pandas as pd
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -17,6 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from analysis import export, work
 from analysis.cells import shown
+from analysis.charts.base import spec
 from analysis.charts.fit import fitted
 from analysis.charts.look import CONFIG, PAPER
 from analysis.drawing import bundle, pictures
@@ -108,10 +110,10 @@ def test_the_json_is_the_specification_and_what_goes_with_it(result):
     assert about["warnings"] == ["Six datasets are few."]
 
 
-def test_a_picture_names_nothing_that_is_fetched(result):
-    spec = {**result.named("bars").spec, "data": {"url": "http://127.0.0.1:9/data.csv"}, "datasets": {}}
-    with pytest.raises(ValueError, match="External data url not allowed"):
-        pictures.svg(spec)
+def test_a_picture_names_nothing_that_is_fetched(result, caplog):
+    asks = {**result.named("bars").spec, "data": {"url": "http://127.0.0.1:9/data.csv"}, "datasets": {}}
+    assert pictures.svg(asks) == pictures.NOT_DRAWN
+    assert "External data url not allowed" in caplog.text
 
 
 def test_pictures_are_kept_by_what_they_show_and_removed_when_they_are_old(result, settings, tmp_path):
@@ -273,6 +275,28 @@ def test_the_report_of_organizers_is_never_that_of_others(contest, monkeypatch):
     assert "participants do not see" not in Client().get(address(contest, "report.html")).content.decode()
     assert "participants do not see" in person("olga").get(address(contest, "report.html")).content.decode()
     assert "has released" in person("olga").get(address(contest, "report.html?as=public")).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_report_names_those_who_make_the_competition_and_no_reviewer(contest, monkeypatch):
+    monkeypatch.setattr(gallery, "charts", dict)
+    reviewer = make.user("rita")
+    contest.organizers.create(user=reviewer, role="reviewer")
+    html = work.compute_now(contest, REPORT, Audience()).extras[HTML]
+    assert "rita" not in html and contest.organizers.exclude(user=reviewer).get().user.display_name in html
+
+
+@pytest.mark.parametrize("numbers", [(1e-320, 1e-318), (-1e308, 1e308), (1.0, float("inf"))])
+def test_numbers_out_of_all_bounds_are_drawn(numbers):
+    chart = altair.Chart(pd.DataFrame({"x": numbers})).mark_point().encode(x="x:Q")
+    picture = pictures.svg(spec(chart))
+    assert picture != pictures.NOT_DRAWN and b"NaN" not in picture
+
+
+def test_a_figure_that_cannot_be_drawn_says_so_and_nothing_else_fails(caplog):
+    assert b"could not be drawn" in pictures.svg({"mark": "no such mark"})
+    assert pictures.png({"mark": "no such mark"}).startswith(b"\x89PNG")
+    assert "could not be drawn" in caplog.text
 
 
 def test_a_table_with_many_rows_says_how_many_are_left_off():

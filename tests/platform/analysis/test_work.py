@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from analysis import work
 from analysis.inputs.audience import Audience
+from analysis.kept import KEPT_BESIDE
 from analysis.models import Computed
 from analysis.sections import BY_KEY
 from competitions.models import Phase
@@ -80,3 +81,34 @@ def test_the_page_waits_and_then_shows_it(phase):
     assert "Waits for the site" in Client().get(address).content.decode()
     work.process(Computed.objects.get().pk)
     assert "alice" in Client().get(address).content.decode()
+
+
+def test_results_that_scores_have_overtaken_do_not_pile_up(phase):
+    over(phase)
+    row = seen(phase).row
+    for number in range(2 * KEPT_BESIDE):
+        Computed.objects.create(
+            competition=phase.competition,
+            section=row.section,
+            audience=row.audience,
+            fingerprint=f"of older scores {number}",
+            state=Computed.State.READY,
+        )
+    work.process(row.pk)
+    assert Computed.objects.count() == 1 + KEPT_BESIDE
+    assert seen(phase).result is not None
+
+
+def test_a_competition_that_is_removed_while_it_is_analysed_leaves_nothing(phase, monkeypatch):
+    over(phase)
+    row = seen(phase).row
+    usual = work.fingerprint_of
+
+    def removes_it(section, loaded):
+        found = usual(section, loaded)
+        Computed.objects.filter(pk=row.pk).delete()
+        return found
+
+    monkeypatch.setattr(work, "fingerprint_of", removes_it)
+    work.process(row.pk)
+    assert not Computed.objects.exists()
