@@ -141,14 +141,12 @@ def scopes(competition: Competition, audience: Audience, now: dt.datetime) -> li
 
 
 def usual_scope(found: list[Scope], now: dt.datetime) -> Scope | None:
-    """The latest phase that is over, by the part that decides it; else the last of all phases."""
+    """By the part that decides it the latest phase that is over, else the latest that has begun, else the last."""
     single = [scope for scope in found if not scope.is_combined]
-    over = [scope for scope in single if _is_decided(scope.looks[0], now)]
-    return next(reversed(over or single), None)
-
-
-def _is_decided(look: Look, now: dt.datetime) -> bool:
-    return look.phase.has_ended(now) and look.part == first_part(look.phase)
+    deciding = [scope for scope in single if scope.looks[0].part == first_part(scope.looks[0].phase)]
+    over = [scope for scope in deciding if scope.looks[0].phase.has_ended(now)]
+    begun = [scope for scope in deciding if scope.looks[0].phase.has_begun(now)]
+    return next(reversed(over or begun or single), None)
 
 
 def first_part(phase: Phase) -> str:

@@ -16,6 +16,7 @@ from analysis.inputs.audience import Audience, Scope, scopes, usual_scope
 from analysis.report import HTML, REPORT
 from analysis.sections import BY_KEY, SECTIONS
 from analysis.sections.base import Section
+from competitions.models import Phase
 from pages import frame
 from pages.figure_files import answer
 from pages.tools import asked_tools
@@ -74,6 +75,21 @@ def asked(request: HttpRequest, shown: frame.Frame, key: str) -> Asked:
     return Asked(section, chosen.audience if chosen else audience, as_public, choices, chosen)
 
 
+def _waits(shown: frame.Frame, wish: Asked) -> str:
+    """Why there is nothing to analyse. What others wait for is no reason for those who see what is hidden."""
+    if not wish.audience.sees_hidden:
+        return wish.section.waits
+    return f"There are no scores yet: {wish.chosen.label if wish.chosen else 'of no phase'}."
+
+
+def _first_end(shown: frame.Frame, audience: Audience) -> Phase | None:
+    """The phase whose end the audience waits for; none where one is over, and its scores are waited for."""
+    if audience.sees_hidden or any(phase.has_ended(shown.now) for phase in shown.phases):
+        return None
+    ends = [(phase.closes_at, phase.number, phase) for phase in shown.phases if phase.closes_at is not None]
+    return min(ends)[2] if ends else None
+
+
 @never_cache
 @require_safe
 def index(request: HttpRequest, slug: str) -> HttpResponse:
@@ -82,8 +98,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     listed = []
     for one in SECTIONS:
         wish = asked(request, shown, one.key)
-        listed.append((one, work.known(shown.competition, one, wish.audience), wish))
-    return render(request, "analysis/index.html", shown.context("analysis", listed=listed))
+        listed.append((one, work.known(shown.competition, one, wish.audience), _waits(shown, wish)))
+    first = _first_end(shown, Audience(shown.sees_hidden))
+    return render(request, "analysis/index.html", shown.context("analysis", listed=listed, first=first))
 
 
 @never_cache
@@ -99,6 +116,8 @@ def section(request: HttpRequest, slug: str, section: str) -> HttpResponse:
         "section": wish.section,
         "wish": wish,
         "outcome": outcome,
+        "waits": _waits(shown, wish),
+        "first": _first_end(shown, wish.audience),
         "files": reverse("analysis_section", args=[slug, section]),
         "tools": asked_tools(wish.section, outcome.result, request.GET),
     }
@@ -119,7 +138,9 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
         work.wanted(shown.competition, REPORT, audience)
         return redirect(reverse("analysis_report", args=[slug]) + query)
     template = "analysis/report_part.html" if is_part(request) else "analysis/report_page.html"
-    more = {"section": REPORT, "outcome": outcome, "as_public": as_public, "query": query, "sections": SECTIONS}
+    more: dict[str, object] = {"outcome": outcome, "as_public": as_public, "query": query, "sections": SECTIONS}
+    more["waits"] = "There are no scores yet." if audience.sees_hidden else REPORT.waits
+    more["first"] = _first_end(shown, audience)
     return render(request, template, shown.context("analysis", **more))
 
 
