@@ -74,13 +74,18 @@ def visible_parts(phase: Phase, now: dt.datetime, *, sees_hidden: bool) -> tuple
     """The parts whose scores an analysis of the phase may use for this audience.
 
     As for learning curves: an analysis holds much more of each score than a board does, so it waits until nobody
-    can submit any more. A board that is hidden or frozen has no analysis for those to whom it is so.
+    can submit any more. A board that is hidden or frozen has no analysis for those to whom it is so. One that
+    conceals names has it of the part on the board alone: the others stand with names on the board of a Final, and
+    equal values would tell whose they are.
     """
     if sees_hidden:
         return (Phase.Part.VALID, Phase.Part.TEST)
     if phase.board != Phase.Board.SHOWN:
         return ()
-    return curves.visible_parts(phase, sees_hidden=False, now=now)
+    found = curves.visible_parts(phase, sees_hidden=False, now=now)
+    if phase.is_anonymous and not phase.is_released(now):
+        return tuple(part for part in found if part == phase.public_part(now))
+    return found
 
 
 def looks(competition: Competition, audience: Audience, now: dt.datetime) -> list[Look]:

@@ -153,8 +153,11 @@ def combined_traces(boards: Sequence[BoardTable], together: BoardTable) -> list[
 def traces(board: BoardTable) -> list[Trace]:
     """The curves of the entries of a board that the audience may see, of datasets whose budget it may know.
 
-    The part is the board's, and whether it may be seen was decided when the board was loaded.
+    The part is the board's, and whether it may be seen was decided when the board was loaded. Where names are
+    concealed there are none: the same moments stand beside the name elsewhere.
     """
+    if board.is_anonymous:
+        return []
     shown = [one for one in standing_runs(board) if board.datasets[one.dataset].time_budget > 0]
     factors = {of: (run, factor) for of, run, factor in _run_ons(one.root for one in shown)}
     wanted = {one.root for one in shown} | {run for run, _ in factors.values()}

@@ -100,7 +100,8 @@ def build(loaded: Loaded, tell: Tell) -> Result:
     tell(0.1, "Curves are read.")
     made = drawn(loaded)
     if made is None or not made.compared.any():
-        return Result("There are no learning curves.", (*(_counts(made) if made else ()), Note(NO_CURVES)))
+        why = CONCEALED if any(board.is_anonymous for board in loaded.boards) else NO_CURVES
+        return Result("There are no learning curves.", (*(_counts(made) if made else ()), Note(why)))
     tell(0.5, "Areas are compared.")
     blocks: list[Block] = [*_counts(made), *_means(made)]
     ranks, headline = _ranks(made)
@@ -113,6 +114,7 @@ NO_CURVES = (
     "No run left predictions whose time and score are known. Curves come of code that saves predictions on its "
     "way; they are scored within minutes after a phase is over."
 )
+CONCEALED = "Names are not shown on this board, and the moments of predictions would tell whose they are."
 METHODS = (
     "Learning curves are the scores of the predictions that a run had complete, each stamped from outside when it "
     "was; up to 20 of a run are kept, at times chosen by the platform. " + ALC

@@ -107,3 +107,10 @@ def test_runs_without_numbered_predictions_have_one_point(phase):
     Prediction.objects.filter(run=run).update(number=None)
     rows = {row[1]: row for row in result(phase).named("areas").rows}
     assert rows["carol"][5] == pytest.approx(1.0)
+
+
+def test_where_names_are_concealed_there_are_no_moments_that_would_tell_them(phase):
+    Phase.objects.filter(pk=phase.pk).update(is_anonymous=True, release=Phase.When.BY_HAND, released_at=None)
+    found = result(phase)
+    assert not list(found.figures()) and "Names are not shown" in found.blocks[-1].text
+    assert list(result(phase, sees_hidden=True).figures())

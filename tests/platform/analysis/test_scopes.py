@@ -51,6 +51,22 @@ def test_an_entrant_of_two_phases_is_one_entry_of_both_together(two_finals):
     assert combined_replicates(boards).shape[:2] == board.scores.shape
 
 
+def test_an_anonymous_board_is_analysed_by_the_part_on_it_alone(two_finals):
+    now = clock.now(two_finals.contest)
+    phase = two_finals["Tweakathon[1]"]
+    parts = [
+        scope.part for scope in scopes(two_finals.contest, Audience(), now) if scope.phase == str(phase.number)
+    ]
+    assert set(parts) == {"valid", "test"}, "its Final is released"
+    Phase.objects.filter(pk=phase.pk).update(is_anonymous=True, release=Phase.When.BY_HAND, released_at=None)
+    concealed, hidden = (
+        [scope.part for scope in scopes(two_finals.contest, audience, now) if scope.phase == str(phase.number)]
+        for audience in (Audience(), Audience(sees_hidden=True))
+    )
+    assert concealed == ["valid"], "the Final shows the same test scores with names"
+    assert set(hidden) == {"valid", "test"}
+
+
 def test_an_anonymous_board_is_in_no_combination(two_finals):
     now = clock.now(two_finals.contest)
     public = [scope.phase for scope in scopes(two_finals.contest, Audience(), now)]
