@@ -119,6 +119,7 @@ def address(name: str, world: mid_series.World) -> str:
         "view": "nothing",
         "number": 1,
         "token": "forged",
+        "version": "another",
         "app": "competitions",
         "anything else": "nothing/",
         "key": "abc",
@@ -155,6 +156,12 @@ def ask(client: Client, verb: str, path: str):
     return response
 
 
+# No view takes another verb, so of these one of each kind of role is asked: a guest, an entrant, an organizer,
+# staff, the operator and a machine.
+SPOKEN = ("GET", "POST")
+FEW = ("anonymous", "participant", "owner", "clerk", "admin", "worker")
+
+
 @pytest.mark.parametrize("part", ["pages", "worker", "accounts", "admin"])
 def test_everybody_gets_what_the_table_says(db, kit, caplog, settings, part):
     caplog.set_level(logging.CRITICAL, "django.request")
@@ -166,7 +173,8 @@ def test_everybody_gets_what_the_table_says(db, kit, caplog, settings, part):
     for name, row in rows.items():
         path = address(name, world)
         for verb, expected in row.items():
-            got = {role: ask(client, verb, path).status_code for role, client in clients.items()}
+            asked = clients if verb in SPOKEN else {role: clients[role] for role in FEW}
+            got = {role: ask(client, verb, path).status_code for role, client in asked.items()}
             wrong = {role: status for role, status in got.items() if status != expected[role]}
             if wrong:
                 differing.append(f"{verb} {name}: {wrong}")
