@@ -1,6 +1,7 @@
 """The block "As published" on the analyses of a replay: what was printed beside what comes out here."""
 
 import datetime as dt
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -67,7 +68,8 @@ def _statements(found: list[tuple[Claim, Found]]) -> Iterator[Block]:
         for claim, answer in found
     )
     missed = [claim for claim, answer in found if not answer.agrees]
-    agreed = f"{len(found) - len(missed)} of {len(found)} statements are reproduced."
+    verb = "statement is" if len(found) == 1 else "statements are"
+    agreed = f"{len(found) - len(missed)} of {len(found)} {verb} reproduced."
     yield Table("as-published", "As published", COLUMNS, rows, agreed)
     for claim in missed:
         yield Note(f"Not reproduced ({claim.where}): {claim.text} {claim.remark}".strip(), "warning")
@@ -77,18 +79,41 @@ def error_bars(loaded: Loaded) -> Table:
     """Published error bars beside the same from the predictions, of the datasets of the boards."""
     known = {dataset.name for board in loaded.boards for dataset in board.datasets}
     bars = {name: bar for name, bar in loaded.facts[REPLAY].get("error_bars", {}).items() if name in known}
-    rows = tuple((name, bar["published"], bar["spread"], bar["stderr"]) for name, bar in sorted(bars.items()))
+    rows = tuple(
+        (
+            name,
+            bar["published"],
+            bar["spread"],
+            bar["stderr"],
+            {None: "", True: YES, False: NO}[_agrees(bar["published"], bar["spread"])],
+        )
+        for name, bar in sorted(bars.items())
+    )
+    missed = [row[0] for row in rows if row[-1] == NO]
     columns = (
         Column("dataset", "Dataset"),
         Column("published", "Published", "number", 4),
         Column("spread", "By their recipe, here", "number", 4),
         Column("stderr", "Standard error", "number", 4),
+        Column("is_reproduced", "Reproduced", title="To one unit of the last digit that was published."),
     )
     sentence = (
         "Of aad_freiburg, within its budget: the published error bars, the standard deviation over 100 subsamples "
         "of a tenth of the test rows, and the standard error of the score by bootstrap."
     )
+    if missed:
+        sentence += (
+            f" Not reproduced: {', '.join(missed)}. The published bar is that of a published score, which these "
+            "predictions need not have."
+        )
     return Table("published-error-bars", "Error bars as published", columns, rows, sentence)
+
+
+def _agrees(published: float | None, found: float | None) -> bool | None:
+    """Whether two error bars differ by no more than a unit of the only digit that was published."""
+    if published is None or found is None or published <= 0:
+        return None
+    return bool(abs(published - found) <= 1.0001 * 10 ** math.floor(math.log10(published) + 1e-9))
 
 
 def answers(section: str, loaded: Loaded, result: Result) -> list[tuple[Claim, Found]]:

@@ -200,10 +200,12 @@ def _ranks(made: Drawn) -> tuple[list[Block], str]:
     rho = spearman(any_time, final)
     moved = int((places != last_places).sum())
     same = (
-        "The same entrant leads by both rules" if first == winner else f"{winner} leads at the end of the budget"
+        "So it does by the score at the end of the budget"
+        if first == winner
+        else f"{winner} leads at the end of the budget"
     )
     headline = f"{first} leads by the area under the learning curve. {same}."
-    sentence = f"{headline} {moved} of {len(chosen)} entrants have another place by the other rule" + (
+    sentence = f"{headline} {moved} of {len(chosen)} entrants have another place by one than by the other" + (
         f" (Spearman {rho:.2f})." if np.isfinite(rho) and len(chosen) >= FEW else "."
     )
     rows = [{"entrant": names[i], "final": float(final[i]), "any_time": float(any_time[i])} for i in order]

@@ -170,8 +170,8 @@ def _headline(
         share = float(edf(only.errors, [threshold])[0])
         size = int(only.errors.size)
         return (
-            f"{100 * share:.0f} % of the {size} models of {only.name} have an error under {threshold:.4g}; so "
-            f"many models lie within D = {expected_distance(size):.3f} of all of their kind on average."
+            f"{100 * share:.0f} % of the {size} models of {only.name} have an error under {threshold:.4g}; a "
+            f"sample of so many lies D = {expected_distance(size):.3f} away from its whole space on average."
         )
     most = max(range(len(pairs)), key=lambda index: tests[index].statistic)
     first, second = pairs[most]

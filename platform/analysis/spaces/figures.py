@@ -139,9 +139,9 @@ def sample_figure(kept: list[Compared], seed: int) -> Figure:
     return Figure(
         key="sample_sizes",
         title="Is the sample large enough?",
-        sentence=f"The {size} models of {smallest.name} lie within D = {expected_distance(size):.3f} of all of "
-        f"their kind on average; {ENOUGH} models within {expected_distance(ENOUGH):.3f}, {AMPLE:,} within "
-        f"{expected_distance(AMPLE):.3f}.",
+        sentence=f"A sample as large as {smallest.name}, of {size} models, lies D = {expected_distance(size):.3f} "
+        f"away from its whole space on average; one of {ENOUGH} models {expected_distance(ENOUGH):.3f}, one of "
+        f"{AMPLE:,} {expected_distance(AMPLE):.3f}.",
         spec=charts.sample_sizes(shown, guides=(ENOUGH, AMPLE)),
         columns=(SET, Column("size", "Models", "integer"), Column("distance", "D", "number", 4)),
         rows=tuple(rows),

@@ -125,7 +125,7 @@ def _distribution(case: _Case, weights: list[ComplexityWeights]) -> Figure:
         ),
         columns=(SET, Column("error", "Error", "number", 5), Column("share", "Weight at or below", "percent")),
         rows=tuple(rows),
-        n=f"{used:,} models of {len(case.sets)} sets",
+        n=f"{used:,} models of {len(case.sets)} set{'s' if len(case.sets) != 1 else ''}",
         method=f"F(e) = sum w_i 1[e_i < e] with w = 1 / (k m_j) in bin j with m_j models (Radosavovic et al. "
         f"2019, section 4.2); k = {case.options.bins} bins of equal {'ratio' if case.options.is_log else 'width'} "
         "over the range that all sets reach, or the chosen one.",
@@ -176,7 +176,8 @@ def _search(case: _Case, weights: list[ComplexityWeights]) -> Figure:
         spec=charts.bands(shown, x="size", titles=("models tried", "lowest error"), is_log=True),
         columns=SEARCH_COLUMNS,
         rows=tuple(rows),
-        n=f"{sum(int(own.used.sum()) for own in weights):,} models of {len(case.sets)} sets",
+        n=f"{sum(int(own.used.sum()) for own in weights):,} models of {len(case.sets)} "
+        f"set{'s' if len(case.sets) != 1 else ''}",
         method="As without weights, with S_i the weight of the models not better than the i-th (Radosavovic et "
         "al. 2019, figure 10, in closed form).",
     )

@@ -30,6 +30,8 @@ LARGEST, SMALLEST = 1e100, 1e-100
 # NUL and halves of surrogate pairs, which JSON may name and no database keeps.
 NOT_KEPT = re.compile("[\x00\ud800-\udfff]")
 SPLIT = "population"
+MEASURED = ("error", "params", "flops")  # columns that must have numbers where a table has them
+LONGEST_SHOWN, MOST_SHOWN = 40, 8  # of names and cells in a sentence
 
 
 class UnreadableSetError(ValueError):
@@ -97,15 +99,37 @@ def _of_csv(text: str, name: str) -> list[ModelSet]:
             raise UnreadableSetError(f"Row {number} has {len(row)} cells, but there are {len(header)} columns.")
     if len(header) > MOST_COLUMNS + 10 or len(rows) > MOST_MODELS * 2:
         raise UnreadableSetError("The table is too large.")
-    columns = dict(zip(header, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
+    if len(rows) == 1:
+        raise UnreadableSetError(
+            f"The table has one row only, taken as the names of its columns: {_listed(header)}."
+        )
+    columns = dict(zip(header, zip(*rows[1:], strict=True), strict=True))
     names = [cell.strip() for cell in columns.pop(SPLIT, ())]
     numbers = {key: found for key, cells in columns.items() if (found := _numbers(cells)) is not None}
+    _check_numbers(columns, numbers)
     return _split(names, numbers, name)
 
 
+def _check_numbers(columns: dict[str, tuple[str, ...]], numbers: dict[str, Any]) -> None:
+    """Say which cell keeps a column from being compared, rather than leave the column out."""
+    for key in (one for one in MEASURED if one in columns and one not in numbers):
+        wrong = next((row for row, cell in enumerate(columns[key], 2) if _number(cell) is None), None)
+        if wrong is not None:
+            cell = columns[key][wrong - 2].strip()[:LONGEST_SHOWN]
+            raise UnreadableSetError(f"Row {wrong} has no number in the column {key}: {cell}.")
+    if not numbers:
+        raise UnreadableSetError(
+            f"No column of the table has numbers. Its columns are {_listed(list(columns))}; columns are separated "
+            "by commas, and decimals by points."
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(_name(name)[:LONGEST_SHOWN] for name in names[:MOST_SHOWN])
+    return shown + (f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else "")
+
+
 def _split(names: list[str], columns: dict[str, Any], name: str) -> list[ModelSet]:
-    if not columns:
-        return []
     if not names:
         return [ModelSet(name, columns)]
     of = np.array(names)

@@ -14,7 +14,7 @@ def choices(result: Result) -> tuple[Choice, ...]:
     if len(names) < 2:
         return ()
     options = tuple((str(place), name) for place, name in enumerate(names))
-    return Choice(FIRST, "Is", options), Choice(SECOND, "ahead of", options)
+    return Choice(FIRST, "Is", options), Choice(SECOND, "ahead of", options[1:] + options[:1])
 
 
 def answer(result: Result, asked: Mapping[str, str]) -> tuple[Block, ...]:

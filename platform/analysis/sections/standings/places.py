@@ -17,6 +17,7 @@ from analysis.measures.ranks import (
 )
 from analysis.results import Block, Column, Figure, Note, Table, rows_of
 from analysis.sections.standings.view import SEED, View, counted, listed
+from competitions.models import Phase
 
 FOLLOWED = 6  # entrants in the picture of rules
 RULE_KEYS = ("dense", "minimum", "fractional", "weighted", "reciprocal", "score")
@@ -235,6 +236,8 @@ def _rules_sentence(view: View, winners: dict[str, int]) -> str:
 def note(view: View) -> Note:
     """What went in."""
     said = f"{view.board.title}: {view.sample}."
+    if view.board.part == Phase.Part.VALID:
+        said += " These are validation scores: what is called test rows here are the rows of the validation part."
     if view.board.measure:
         said += (
             f" Ranks are those of the column {view.board.measure}; the phase gives its places by the mean of it."

@@ -62,8 +62,9 @@ def _datasets(view: View, changed: dict[Any, tuple[int, ...]]) -> Table:
         Column("lead", "Lead in ⟨R⟩", "number", 2, "Between the two best."),
     )
     sentence = (
-        f"Without {listed([view.datasets[index] for index in sorted(changed)])} another entrant would win; "
-        f"leaving out any other of the {view.tasks} datasets changes nothing."
+        f"The first place changes without {listed([view.datasets[index] for index in sorted(changed)])}"
+        f"{', each left out alone' if len(changed) > 1 else ''}"
+        f"{'; leaving out another changes nothing' if len(changed) < view.tasks else ''}."
         if changed
         else f"{listed(usual)} would win without any one of the {view.tasks} datasets."
     )

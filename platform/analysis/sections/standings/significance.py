@@ -155,8 +155,8 @@ def _diagram(view: View, test: Friedman) -> Figure:
     rows = rows_of([view.names[row] for row in by_rank], means, gaps, gaps >= difference)
     alike = [view.names[row] for row, gap in zip(by_rank, gaps, strict=True) if gap < difference]
     sentence = (
-        f"Mean ranks {difference:.2f} apart or more are told apart; with the best, {alike[0]}, so far are "
-        f"{counted(len(alike) - 1, 'other')}{': ' + listed(alike[1:]) if len(alike) > 1 else ''}."
+        f"Mean ranks {difference:.2f} apart or more are told apart; not told apart from the best, {alike[0]}, "
+        f"{_are(len(alike) - 1)}{': ' + listed(alike[1:]) if len(alike) > 1 else ''}."
     )
     return Figure(
         key="critical_difference",
@@ -171,11 +171,15 @@ def _diagram(view: View, test: Friedman) -> Figure:
     )
 
 
+def _are(others: int) -> str:
+    return f"{'is' if others == 1 else 'are'} {counted(others, 'other')}" if others else "is nobody"
+
+
 def _warnings(test: Friedman, difference: float) -> tuple[str, ...]:
     if difference >= test.k - 1:
         return (f"{test.n} datasets cannot tell {test.k} entrants apart, whatever they do.",)
     if not test.differs:
-        return ("Friedman's test finds no difference, so that of the pairs nothing should be read.",)
+        return ("Friedman's test finds no difference, so nothing should be read from the pairs.",)
     return ()
 
 
