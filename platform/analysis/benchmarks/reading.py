@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
+from celery.exceptions import SoftTimeLimitExceeded
 from numpy.typing import NDArray
 
 from accounts.refusals import Refused
@@ -123,7 +124,7 @@ def _columns(path: Path) -> list[str]:
             return list(parquet.read_schema(path).names)
         with CheckedLines(path) as stream:
             return [str(name).strip() for name in pd.read_csv(stream, nrows=0).columns]
-    except Refused:
+    except (Refused, SoftTimeLimitExceeded):
         raise
     except Exception as problem:  # pandas and pyarrow fail in many ways on what is no table
         raise Refused(f"{path.name} cannot be read as a table.", mend="Send CSV or Parquet.") from problem
@@ -160,7 +161,7 @@ def _pieces(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
             return
         with CheckedLines(path) as stream:
             yield from pd.read_csv(stream, usecols=columns, chunksize=PIECE, skipinitialspace=True)
-    except Refused:
+    except (Refused, SoftTimeLimitExceeded):
         raise
     except Exception as problem:
         raise Refused(f"{path.name} has lines that cannot be read: {str(problem)[:200]}") from problem
@@ -234,7 +235,7 @@ def _parameter_table(path: Path) -> pd.DataFrame:
                 return pd.DataFrame(index=range(MOST_CONFIGURATIONS + 1))
             table: pd.DataFrame = opened.read().to_pandas()
             return table
-    except Refused:
+    except (Refused, SoftTimeLimitExceeded):
         raise
     except Exception as problem:  # pandas and pyarrow fail in many ways on what is no table
         raise Refused(f"{path.name} has lines that cannot be read: {str(problem)[:200]}") from problem
