@@ -26,10 +26,14 @@ class ShownTool:
 
 
 def asked_tools(section: Section, result: Result | None, given: Mapping[str, str]) -> list[ShownTool]:
-    """The forms of a section; values that are not among the options are taken as not given."""
+    """The forms of a section; values that are not among the options are taken as not given.
+
+    A form without anything to choose, because there is no data, is left out.
+    """
     if result is None:
         return []
-    return [_asked(number, tool, result, given) for number, tool in enumerate(section.tools, start=1)]
+    found = [_asked(number, tool, result, given) for number, tool in enumerate(section.tools, start=1)]
+    return [one for one in found if one.fields and all(field.choice.options for field in one.fields)]
 
 
 def _asked(number: int, tool: Tool, result: Result, given: Mapping[str, str]) -> ShownTool:

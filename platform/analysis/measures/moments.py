@@ -33,8 +33,8 @@ def statistical(X: Floats) -> Values:
 def principal_components(X: Floats) -> Values:
     """The share of components that hold 95% of the variance, and kurtosis and skewness of the first one.
 
-    X: (n, q) without gaps, numbers standardised as in auto-sklearn. The sign of a component is arbitrary, and so would be
-    the skewness: the first one's largest loading is made positive.
+    X: (n, q) without gaps, numbers standardised as in auto-sklearn. The sign of a component is arbitrary, and so
+    would be the skewness: the first one's largest loading is made positive.
     """
     names = ("PCAFractionOfComponentsFor95PercentVariance", "PCAKurtosisFirstPC", "PCASkewnessFirstPC")
     step = -(-len(X) // MOST_COMPONENT_ROWS)

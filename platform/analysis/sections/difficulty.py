@@ -100,6 +100,8 @@ def _headline(judged: Sequence[Judged]) -> str:
         text += (
             f" The choice of a method matters most on {most.name}, where the winner is "
             f"{most.measured.modelling:.3f} above the best basic method."
+            if most.measured.modelling > 0
+            else " On no dataset is a participant above the best basic method."
         )
     return text
 
@@ -122,14 +124,17 @@ def _modelling(judged: Sequence[Judged], key: str) -> Figure | None:
     is_four = key == "modelling"
     rival = "the best of four basic methods" if is_four else "the selective naive Bayes"
     across, up = (halfway(np.array([row[name] for row in rows])) for name in ("intrinsic", key))
-    good = [row["dataset"] for row in rows if row["intrinsic"] <= across and row[key] > up]
+    good = [row["dataset"] for row in rows if row["intrinsic"] <= across and row[key] > max(up, 0)]
     titles = ("Intrinsic difficulty", f"Modelling difficulty against {rival}")
     sentence = f"On {len(rows)} datasets the median intrinsic difficulty is {across:.3f} and the median modelling "
     sentence += f"difficulty {up:.3f}. "
     sentence += (
         f"Good problems, easy in themselves while the method matters: {_listed(good)}."
         if good
-        else ("No dataset is at once easier than the median and more dependent on the method than the median.")
+        else (
+            "No dataset is at once easier than the median, more dependent on the method than the median, and better "
+            f"solved by a participant than by {rival}."
+        )
     )
     method = (
         METHOD.format(four=FOUR)

@@ -69,6 +69,13 @@ def test_the_picture_and_its_sentence_name_the_good_problem(judged):
     assert judged.named("modelling-snb") is None
 
 
+def test_no_problem_is_good_where_a_basic_method_is_the_best():
+    scores = [[0.8, 0.6], [0.7, 0.5], [0.81, 0.9], [0.2, 0.2], [0.2, 0.2], [0.2, 0.2]]
+    found = difficulty.build(Loaded((made_board(scores, baselines=4),), {"basic": basic(0, 2)}), quiet)
+    assert "On no dataset is a participant above the best basic method." in found.headline
+    assert "Good problems" not in found.named("modelling").sentence
+
+
 def test_names_of_entrants_stand_in_data_alone(judged):
     spec = dict(judged.named("scores").spec)
     datasets = spec.pop("datasets", {})

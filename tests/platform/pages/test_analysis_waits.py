@@ -7,7 +7,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from analysis.inputs.boards import Loaded
+from analysis.results import Result
+from analysis.sections.base import Choice, Section, Tool
 from competitions.models import Phase
+from pages.tools import asked_tools
 from tests.platform import factories as make
 from tests.platform.series import enter, finish
 
@@ -57,3 +61,12 @@ def test_when_a_phase_is_over_its_release_is_waited_for_not_the_end_of_the_next(
     )
     html = page(phase, "alice")
     assert WAITS in html and "closes" not in html.split(WAITS)[1].split("</div>")[0]
+
+
+def test_a_form_without_anything_to_choose_is_left_out():
+    empty, full = Choice("dataset", "Dataset", ()), Choice("dataset", "Dataset", (("1", "adult"),))
+    tools = tuple(
+        Tool("Draw", "Draw", lambda _, made=made: made, lambda *_: ()) for made in ((), (empty,), (full,))
+    )
+    section = Section("some", "Some", "?", lambda *_: Loaded(()), lambda *_: Result("", ()), tools=tools)
+    assert [shown.number for shown in asked_tools(section, Result("", ()), {})] == [3]
