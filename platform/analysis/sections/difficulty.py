@@ -132,8 +132,8 @@ def _modelling(judged: Sequence[Judged], key: str) -> Figure | None:
         f"Good problems, easy in themselves while the method matters: {_listed(good)}."
         if good
         else (
-            "No dataset is at once easier than the median, more dependent on the method than the median, and better "
-            f"solved by a participant than by {rival}."
+            "No dataset is at once easier than the median, more dependent on the method than the median, and "
+            f"better solved by a participant than by {rival}."
         )
     )
     method = (
