@@ -1,4 +1,8 @@
-"""A series that is over, with many entrants and datasets, in the database for `benchmarks/analysis.py`."""
+"""A series that is over, with many entrants and datasets, in the database for `benchmarks/analysis.py`.
+
+It has all that sections read: scores with replicates, points of learning curves, scores by a second metric, the
+basic methods with defaults and tuned, and the meta-features of every dataset.
+"""
 
 import datetime as dt
 from typing import Any
@@ -7,6 +11,8 @@ import numpy as np
 from django.utils import timezone
 
 from accounts.models import User
+from analysis.measures.meta_names import KNOWN
+from analysis.models import BasicEntry, MetaFeatures, OtherScore
 from benchmarks.leaderboard_data import BATCH, people_of, task_of
 from competitions.models import Competition, Entrant, Organizer, Phase, Round, Task
 from leaderboards import board
@@ -29,19 +35,60 @@ def make(*, entrants: int, datasets: int, seed: int = 0) -> Competition:
     Organizer.objects.create(competition=contest, user=owner, role=Organizer.Role.OWNER)
     people = people_of(contest, entrants, random)
     skill = {one.pk: float(random.normal(0.5, 0.15)) for one in people}
+    basic = _basic_methods(contest)
+    skill |= {one.pk: float(random.normal(0.35, 0.1)) for one in basic}
     each, order = datasets // ROUNDS, 0
     for number in range(ROUNDS):
         group = Round.objects.create(competition=contest, number=number, name=f"Round {number}")
         for kind in (Phase.Kind.TWEAKATHON, Phase.Kind.AUTOML):
             phase = _phase(group, kind, contest.phases().count() + 1)
             if kind == Phase.Kind.TWEAKATHON:
-                tasks = [task_of(phase, owner, order + index) for index in range(each)]
+                tasks = [_task(phase, owner, order + index, random) for index in range(each)]
+                _results(phase, tasks, people, skill, random)
             else:
-                tasks = [Task.objects.create(phase=phase, dataset=one.dataset, order=one.order) for one in tasks]
-            _results(phase, tasks, people, skill, random)
+                again = [(one.dataset, one.order, one.metric) for one in tasks]
+                tasks = [
+                    Task.objects.create(
+                        phase=phase, dataset=dataset, order=place, metric=metric, revealed_at=timezone.now()
+                    )
+                    for dataset, place, metric in again
+                ]
+                _results(phase, tasks, [*people, *basic], skill, random)
+                _tell_basic_methods(phase, basic)
             board.refresh_now(phase)
         order += each
     return contest
+
+
+def _basic_methods(contest: Competition) -> list[Entrant]:
+    """One entrant of nobody's for each basic method, with defaults and tuned; one method is not tuned."""
+    kinds = [(method, tuned) for method in BasicEntry.Method.values for tuned in (False, True)]
+    kinds.remove((BasicEntry.Method.SNB, True))
+    names = [f"{method}, {'tuned' if tuned else 'default'}" for method, tuned in kinds]
+    users = User.objects.bulk_create([User(username=name, email="") for name in names])
+    return Entrant.objects.bulk_create(
+        [
+            Entrant(competition=contest, user=user, name=name, is_baseline=True)
+            for user, name in zip(users, names, strict=True)
+        ]
+    )
+
+
+def _tell_basic_methods(phase: Phase, basic: list[Entrant]) -> None:
+    for submission in phase.submissions.filter(entrant__in=basic).select_related("entrant"):
+        method, _, how = submission.entrant.name.partition(", ")
+        BasicEntry.objects.create(submission=submission, method=method, is_tuned=how == "tuned")
+
+
+def _task(phase: Phase, owner: User, order: int, random: np.random.Generator) -> Task:
+    """A new dataset in a phase, without files but with meta-features; every second is scored by another metric."""
+    task = task_of(phase, owner, order)
+    if order % 2:
+        Task.objects.filter(pk=task.pk).update(metric="AUC")
+        task.metric = "AUC"
+    values = {name: float(random.normal()) for name in KNOWN}
+    MetaFeatures.objects.create(version=task.dataset.versions.get(), values=values)
+    return task
 
 
 def _phase(group: Round, kind: str, number: int) -> Phase:
@@ -72,7 +119,8 @@ def _results(
     runs = Run.objects.bulk_create(
         [
             Run(
-                submission=submission, task=task, order=task.order, source=Run.Source.CODE, metric="BAC",
+                submission=submission, task=task, order=task.order, source=Run.Source.CODE,
+                metric=task.metric or "BAC",
                 dataset_version=versions[task.pk], dataset_name=versions[task.pk].name, state=RunState.FINISHED,
                 budget_json={"wall_seconds": 1200.0, "cores": None, "memory_bytes": None},
                 wall_seconds=float(random.uniform(200, 1200)),
@@ -88,7 +136,7 @@ def _results(
 
 
 def _scores(runs: list[Run], skill: dict[int, float], ease: dict[int, float], random: np.random.Generator) -> None:
-    scores, predictions, points = [], [], []
+    scores, predictions, points, others = [], [], [], []
     for run in runs:
         middle = skill[run.submission.entrant_id] + ease[run.task_id]
         for part in ("valid", "test"):
@@ -96,8 +144,14 @@ def _scores(runs: list[Run], skill: dict[int, float], ease: dict[int, float], ra
             drawn = np.clip(random.normal(value, 0.0123, REPLICATES), -1, 1).astype(np.float32)
             more: dict[str, Any] = {"replicates": drawn.tobytes()} if part == "test" else {}
             scores.append(
-                Score(run=run, part=part, metric="BAC", value=value, raw=(1 + value) / 2, stderr=0.0123, **more)
+                Score(
+                    run=run, part=part, metric=run.metric, value=value, raw=(1 + value) / 2, stderr=0.0123, **more
+                )
             )
+            if run.metric != "BAC":
+                others.append(
+                    OtherScore(run=run, part=part, metric="BAC", value=float(random.normal(value, 0.05)))
+                )
         for number, seconds in enumerate(STAMPS):
             points.append(value * (number + 1) / len(STAMPS))
             predictions.append(
@@ -107,6 +161,7 @@ def _scores(runs: list[Run], skill: dict[int, float], ease: dict[int, float], ra
                 )
             )  # fmt: skip
     Score.objects.bulk_create(scores, BATCH)
+    OtherScore.objects.bulk_create(others, BATCH)
     made = Prediction.objects.bulk_create(predictions, BATCH)
     PredictionScore.objects.bulk_create(
         [
