@@ -28,14 +28,15 @@ from analysis.spaces import keeping
 from analysis.spaces.comparing import compare
 from analysis.spaces.modelset import ModelSet, Options
 from analysis.spaces.sources import Offer, chosen_benchmark, offers
-from competitions.policy import visible_competitions
-from pages.answers import refusal
+from competitions.policy import Person, visible_competitions
+from pages.answers import refusal, tells_refusals
 from pages.figure_files import answer
 from pages.middleware import without_nul
 from pages.spaces_form import OptionsForm, UploadForm, wished_keys
 from pages.views.upload import FORM_BYTES, drain
 
 KEPT_SECONDS = 900
+BUSY_SECONDS = 120  # after which a comparison that was cut off keeps nobody waiting
 MOST_LISTED = 200  # competitions and benchmarks to choose from
 
 
@@ -76,8 +77,11 @@ def asked(request: HttpRequest) -> Asked:
     return Asked(offered, chosen, sets, form, contest, benchmark, dataset)
 
 
-def result_of(asked: Asked) -> Result | None:
-    """The comparison, computed once for the same sets and options within a quarter of an hour."""
+def result_of(asked: Asked, user: Person) -> Result | None:
+    """The comparison, computed once for the same sets and options within a quarter of an hour.
+
+    Large ones take the web server's time: a person has one at a time.
+    """
     options = asked.options
     if options is None:
         return None
@@ -86,7 +90,15 @@ def result_of(asked: Asked) -> Result | None:
     kept = cache.get(key)
     if kept is not None:
         return unpacked(kept)
-    found = compare(asked.sets, options)
+    busy = f"spaces-of-{user.pk}"
+    if not cache.add(busy, True, BUSY_SECONDS):
+        raise Refused(
+            "Another comparison of yours is still being computed.", status=429, mend="Try again when it is shown."
+        )
+    try:
+        found = compare(asked.sets, options)
+    finally:
+        cache.delete(busy)
     cache.set(key, packed(found), KEPT_SECONDS)
     return found
 
@@ -94,6 +106,7 @@ def result_of(asked: Asked) -> Result | None:
 @login_required
 @never_cache
 @require_safe
+@tells_refusals
 def spaces(request: HttpRequest) -> HttpResponse:
     """The sets to choose from, and what comes of comparing those that are chosen."""
     return _page(request)
@@ -105,7 +118,7 @@ def _page(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     query = request.GET.urlencode()
     context = {
         "wish": wish,
-        "result": result_of(wish),
+        "result": result_of(wish, request.user),
         "files": reverse("spaces"),
         "query": f"?{query}" if query else "",
         "contests": visible_competitions(request.user).order_by("title")[:MOST_LISTED],
@@ -126,9 +139,10 @@ def _datasets(benchmark: Benchmark) -> tuple[str, ...]:
 @login_required
 @never_cache
 @require_safe
+@tells_refusals
 def file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
     """A figure or table of the comparison that the query asks for."""
-    result = result_of(asked(request))
+    result = result_of(asked(request), request.user)
     if result is None:
         raise Http404("There is nothing to compare.")
     return answer(result.named(name), suffix, of="spaces")

@@ -18,6 +18,7 @@ from analysis.models import Population
 from analysis.spaces import keeping, reading
 from analysis.spaces.reading import UnreadableSetError, read_sets
 from leaderboards.board import refresh_now
+from pages.views import analysis_spaces
 from tests.platform import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,23 @@ def test_a_file_is_taken_from_the_form_of_this_site_alone():
     assert send(client, table()).status_code == 403
     assert send(Client(), table()).url.startswith("/accounts/login/")
     assert not Population.objects.exists()
+
+
+def test_a_person_has_one_comparison_at_a_time(monkeypatch):
+    alice, bob = logged_in(), logged_in("bob")
+    address, other = send(alice, table()).url, send(bob, table(1)).url
+    answers = []
+    usual = analysis_spaces.compare
+
+    def meanwhile(*args):
+        monkeypatch.setattr(analysis_spaces, "compare", usual)
+        answers.extend([alice.get(f"{address}&error=error"), bob.get(other)])
+        return usual(*args)
+
+    monkeypatch.setattr(analysis_spaces, "compare", meanwhile)
+    assert alice.get(address).status_code == 200
+    assert [answer.status_code for answer in answers] == [429, 200]
+    assert alice.get(f"{address}&error=error").status_code == 200
 
 
 def test_sets_are_private():
