@@ -65,21 +65,21 @@ def load(competition: Competition, audience: Audience, now: dt.datetime) -> Load
 
 
 def _parts(competition: Competition, audience: Audience, now: dt.datetime) -> Iterator[Part]:
-    chosen = _chosen(scopes(competition, audience, now), now)
+    found = scopes(competition, audience, now)
     for section in SECTIONS:
         if not section.of_phase:
             yield Part(section.key, "", audience.to_json(), section.load(competition, audience, now))
             continue
-        for scope in chosen:
+        for scope in _chosen(found, now, section):
             loaded = section.load(competition, scope.audience, now)
             yield Part(section.key, scope.label, scope.audience.to_json(), loaded)
 
 
-def _chosen(found: list[Scope], now: dt.datetime) -> list[Scope]:
+def _chosen(found: list[Scope], now: dt.datetime, section: Section) -> list[Scope]:
     """All phases of a kind together by their deciding part, and the phase that a page shows first."""
     together = [scope for scope in found if scope.is_combined]
     tested = [scope for scope in together if scope.part == "test"]
-    usual = usual_scope(found, now)
+    usual = usual_scope(found, now, both_parts=section.both_parts)
     return [*(tested or together), *([usual] if usual else [])]
 
 

@@ -145,13 +145,24 @@ def scopes(competition: Competition, audience: Audience, now: dt.datetime) -> li
     return single + combined
 
 
-def usual_scope(found: list[Scope], now: dt.datetime) -> Scope | None:
-    """By the part that decides it the latest phase that is over, else the latest that has begun, else the last."""
+def usual_scope(found: list[Scope], now: dt.datetime, *, both_parts: bool = False) -> Scope | None:
+    """By the part that decides it the latest phase that is over, else the latest that has begun, else the last.
+
+    `both_parts`: of a round of which validation and test scores are seen, where there is one.
+    """
     single = [scope for scope in found if not scope.is_combined]
+    if both_parts:
+        single = [scope for scope in single if _has_both_parts(scope, single)] or single
     deciding = [scope for scope in single if scope.looks[0].part == first_part(scope.looks[0].phase)]
     over = [scope for scope in deciding if scope.looks[0].phase.has_ended(now)]
     begun = [scope for scope in deciding if scope.looks[0].phase.has_begun(now)]
     return next(reversed(over or begun or single), None)
+
+
+def _has_both_parts(scope: Scope, among: list[Scope]) -> bool:
+    looks = [one.looks[0] for one in among]
+    parts = {look.part for look in looks if look.phase.round_id == scope.looks[0].phase.round_id}
+    return parts >= {str(Phase.Part.VALID), str(Phase.Part.TEST)}
 
 
 def first_part(phase: Phase) -> str:

@@ -51,6 +51,7 @@ class Section:
     load: Load
     build: Build
     of_phase: bool = False
+    both_parts: bool = False  # it compares validation with test scores
     version: str = "1"  # of its own definitions
     tools: tuple[Tool, ...] = ()
     runs_basic_methods: bool = False  # organizers go from its page to where the platform runs them

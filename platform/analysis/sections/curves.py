@@ -200,11 +200,11 @@ def _ranks(made: Drawn) -> tuple[list[Block], str]:
     rho = spearman(any_time, final)
     moved = int((places != last_places).sum())
     same = (
-        "So it does by the score at the end of the budget"
+        ", and by the score at the end of the budget"
         if first == winner
-        else f"{winner} leads at the end of the budget"
+        else f". {winner} leads at the end of the budget"
     )
-    headline = f"{first} leads by the area under the learning curve. {same}."
+    headline = f"{first} leads by the area under the learning curve{same}."
     sentence = f"{headline} {moved} of {len(chosen)} entrants have another place by one than by the other" + (
         f" (Spearman {rho:.2f})." if np.isfinite(rho) and len(chosen) >= FEW else "."
     )

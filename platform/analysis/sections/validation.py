@@ -293,6 +293,7 @@ SECTION = Section(
     load=load,
     build=build,
     of_phase=True,
+    both_parts=True,
     tools=(Tool("Draw a dataset", "Draw", _choices, _answer),),
     waits="Validation and test are compared when the test scores are released.",
 )

@@ -71,7 +71,7 @@ def asked(request: HttpRequest, shown: frame.Frame, key: str) -> Asked:
     phase, _, part = request.GET.get("scope", "").rpartition("/")
     phase, part = phase or request.GET.get("phase", ""), part or request.GET.get("part", "")
     named = (scope for scope in choices if scope.phase == phase and part in ("", scope.part))
-    chosen = next(named, None) or usual_scope(choices, shown.now)
+    chosen = next(named, None) or usual_scope(choices, shown.now, both_parts=section.both_parts)
     return Asked(section, chosen.audience if chosen else audience, as_public, choices, chosen)
 
 

@@ -43,6 +43,15 @@ def test_phases_of_a_kind_can_be_looked_at_together(two_finals):
     assert not usual_scope(list(found.values()), now).is_combined
 
 
+def test_where_parts_are_compared_the_latest_round_with_both_comes_first(two_finals):
+    now = clock.now(two_finals.contest) + dt.timedelta(days=1000)
+    Phase.objects.filter(round__competition=two_finals.contest).update(closes_at=now - dt.timedelta(days=1))
+    found = scopes(two_finals.contest, Audience(sees_hidden=True), now)
+    kept = [one for one in found if one.looks[0].part == "test" or one.looks[0].phase.title == "Tweakathon[0]"]
+    assert usual_scope(kept, now).looks[0].phase.round.number == 2
+    assert usual_scope(kept, now, both_parts=True).looks[0].phase.round.number == 0
+
+
 def test_an_entrant_of_two_phases_is_one_entry_of_both_together(two_finals):
     boards = load_boards(two_finals.contest, FINALS, clock.now(two_finals.contest))
     board = combined(boards)

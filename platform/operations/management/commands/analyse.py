@@ -85,7 +85,7 @@ def audience_of(contest: Competition, section: Section, options: dict[str, Any])
     now = clock.now(contest)
     found = scopes(contest, audience, now)
     if not options["phase"] and not options["part"]:
-        usual = usual_scope(found, now)
+        usual = usual_scope(found, now, both_parts=section.both_parts)
         return usual.audience if usual else audience
     wish = options["phase"], options["part"]
     named = [one for one in found if wish[0] in ("", one.phase) and wish[1] in ("", one.part)]
