@@ -124,7 +124,10 @@ def benchmark(request: HttpRequest, benchmark_id: int, view: str = VIEWS[0].key)
         "version": VERSION,
     }
     template = "analysis/benchmarks/page_part.html" if is_part(request) else "analysis/benchmarks/page.html"
-    return render(request, template, context)
+    response = render(request, template, context)
+    if is_part(request) and not found.is_busy:
+        response["HX-Refresh"] = "true"  # around the part there is more now: the other pages, notes and the export
+    return response
 
 
 @never_cache

@@ -206,8 +206,13 @@ def test_the_form_takes_files_and_the_page_tells_how_far_the_reading_is(client):
     file = SimpleUploadedFile("results.csv", RESULTS.encode())
     page = client.post("/analysis/benchmarks/", {"title": "Small", "files": [file]}, follow=True)
     assert "Waits for the site" in page.content.decode()
+    address = page.redirect_chain[-1][0]
+    assert "HX-Refresh" not in client.get(address, headers={"HX-Request": "true"})
     work.process(Benchmark.objects.get().pk)
-    assert "cells are there" in client.get(page.redirect_chain[-1][0]).content.decode()
+    assert "cells are there" in client.get(address).content.decode()
+    assert (
+        client.get(address, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    )  # the tabs are outside of it
     refused = client.post(
         "/analysis/benchmarks/", {"title": "Small", "files": [SimpleUploadedFile("a.txt", b"x")]}
     )
