@@ -12,6 +12,9 @@ pytestmark = pytest.mark.services
 
 # Where transactions, locks and orders of rows decide; what else the platform does is the same on every database.
 CORE = [
+    "tests/platform/analysis/test_basic_methods.py",
+    "tests/platform/analysis/test_run_on.py",
+    "tests/platform/analysis/test_work.py",
     "tests/platform/api",
     "tests/platform/competitions",
     "tests/platform/leaderboards",
