@@ -4,25 +4,28 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0002_benchmark_reading'),
+        ("analysis", "0002_benchmark_reading"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='metafeatures',
-            name='deadline',
-            field=models.DateTimeField(blank=True, help_text='While they are computed: when somebody else takes it up again.', null=True),
+            model_name="metafeatures",
+            name="deadline",
+            field=models.DateTimeField(
+                blank=True, help_text="While they are computed: when somebody else takes it up again.", null=True
+            ),
         ),
         migrations.AddField(
-            model_name='metafeatures',
-            name='sample',
-            field=models.CharField(blank=True, help_text='On how much of the data they were measured.', max_length=300),
+            model_name="metafeatures",
+            name="sample",
+            field=models.CharField(
+                blank=True, help_text="On how much of the data they were measured.", max_length=300
+            ),
         ),
         migrations.AddField(
-            model_name='metafeatures',
-            name='tries',
+            model_name="metafeatures",
+            name="tries",
             field=models.PositiveSmallIntegerField(default=0),
         ),
     ]
