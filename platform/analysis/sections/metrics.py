@@ -26,9 +26,7 @@ METHOD = (
     "perfect)."
 )
 SWAPPED = "Swapped pairs: the share of pairs of entrants whom the metrics order the other way round."
-REFERENCES = (
-    CHAPTER,
-)
+REFERENCES = (CHAPTER,)
 SAME_METRIC = "Every task of this phase is scored by the common metric already: there is nothing to compare."
 NONE_YET = "No score under the common metric is there yet; the site computes them within minutes after a phase."
 
