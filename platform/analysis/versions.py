@@ -12,7 +12,6 @@ PACKAGES = (
     "scipy",
     "scikit-learn",
     "statsmodels",
-    "scikit-posthocs",
     "pymfe",
     "pandas",
     "altair",
