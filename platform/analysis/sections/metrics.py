@@ -94,7 +94,8 @@ def _missing(common: CommonScores) -> list[Block]:
     if waiting := sum(common.waiting):
         blocks.append(Note(f"{waiting} scores under the common metric are not computed yet.", "warning"))
     if failed := sum(common.failed):
-        blocks.append(Note(f"{failed} predictions have no score under the common metric and are left out."))
+        said = "1 prediction has" if failed == 1 else f"{failed} predictions have"
+        blocks.append(Note(f"{said} no score under the common metric; what has none is left out."))
     if concealed := sum(not metric for metric in common.metrics):
         blocks.append(Note(f"{concealed} datasets are not known yet; their metrics are not compared."))
     return blocks

@@ -90,5 +90,5 @@ def test_a_prediction_without_a_value_is_counted_and_left_out(phase):
     other_scores.score_due(over(phase).closes_at + dt.timedelta(days=1))
     OtherScore.objects.filter(run__submission__user__username="bob").update(value=None)
     found = result(phase)
-    assert "1 predictions have no score" in found.blocks[0].text
+    assert "1 prediction has no score" in found.blocks[0].text
     assert [row[1] for row in found.named("scores").rows] == ["alice"]

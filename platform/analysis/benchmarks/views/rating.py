@@ -27,6 +27,7 @@ Places = NDArray[np.intp]
 
 MOST = 400  # players; of more the best by mean score are rated
 DRAWN = 40
+MISFIT = 3.0  # standardised deviance from which on strengths alone do not explain who wins
 
 
 def fields(grid: Grid, wish: Wish) -> tuple[Choice, ...]:
@@ -93,9 +94,10 @@ def _notes(rating: Rating, total: int, kept: int) -> list[Block]:
     if np.isfinite(fit):
         text = (
             f"Goodness of fit: deviance {rating.deviance:.0f} on {rating.freedom:,} degrees of freedom, "
-            "standardised "
-            f"{fit:.2f}."
+            f"standardised {fit:.2f}."
         )
+        if fit > MISFIT:
+            text += " One strength for each does not explain all of it: who wins depends on the round."
         notes.append(Note(text))
     return notes
 

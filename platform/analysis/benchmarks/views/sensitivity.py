@@ -155,7 +155,8 @@ def _levels(grid: Grid, algorithm: Algorithm, name: str, values: NDArray[np.str_
         spec=charts.levels(table, parameter=name),
         columns=columns,
         rows=rows_of(*(table[column.key] for column in columns)),
-        n=f"{many(int(table['count'].sum()), 'configuration')}, means over {many(len(grid.splits), 'split')}",
+        n=f"{many(int(table['count'].sum()), 'pair')} of a configuration and a dataset, means over "
+        f"{many(len(grid.splits), 'split')}",
         method="Quartiles of the AUC over the configurations that have the value; other hyper-parameters vary.",
     )
     return Result(sentence, (figure,), references=(MEMENTO,))
