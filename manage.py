@@ -15,8 +15,17 @@ def main() -> None:
             sys.path.insert(0, str(folder))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
+    from django.db.utils import DatabaseError
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except DatabaseError as problem:
+        from operations import tables
+
+        if not tables.misses_a_table(problem):
+            raise
+        print(tables.SENTENCE, tables.MEND, sep="\n", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
 from accounts.refusals import Refused
+from operations import tables
 
 OK, AT_FAULT, USAGE, OUR_FAULT = 0, 1, 2, 3
 
@@ -52,6 +53,8 @@ class PodiumCommand(BaseCommand):
         except (CommandError, KeyboardInterrupt):
             raise
         except Exception as error:
+            if tables.misses_a_table(error):
+                raise CommandError(f"{tables.SENTENCE} {tables.MEND}", returncode=AT_FAULT) from error
             traceback.print_exc()
             result = {"error": type(error).__name__, "message": f"Our own fault: {error}"}
             code = OUR_FAULT
