@@ -5,17 +5,18 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from analysis.models import Replay
 from competitions.models import Competition, Phase
 from leaderboards.columns import is_programmed
 from leaderboards.reading import Look, look_at
 from submissions import curves
 
 PART_LABELS: dict[str, str] = {Phase.Part.VALID: "validation scores", Phase.Part.TEST: "test scores"}
-KIND_LABELS: dict[str, str] = {
-    Phase.Kind.TWEAKATHON: "Tweakathon",
-    Phase.Kind.FINAL: "Final",
-    Phase.Kind.AUTOML: "AutoML",
-    Phase.Kind.OPEN: "open",
+KIND_TOGETHER: dict[str, str] = {
+    Phase.Kind.TWEAKATHON: "All Tweakathon phases",
+    Phase.Kind.FINAL: "All Final phases",
+    Phase.Kind.AUTOML: "All AutoML phases",
+    Phase.Kind.OPEN: "All phases of no special kind",
 }
 
 
@@ -135,7 +136,7 @@ def scopes(competition: Competition, audience: Audience, now: dt.datetime) -> li
         Scope(
             "-".join(filter(None, ("all", kind, track))),
             part,
-            f"All {KIND_LABELS[kind]} phases{f' of {track}' if track else ''}, {_part_label(part)}",
+            f"{KIND_TOGETHER[kind]}{f' of {track}' if track else ''}, {_part_label(part)}",
             tuple(group),
             replace(audience, phase=None, part=part, kind=kind, track=track),
         )
@@ -148,8 +149,12 @@ def scopes(competition: Competition, audience: Audience, now: dt.datetime) -> li
 def usual_scope(found: list[Scope], now: dt.datetime, *, both_parts: bool = False) -> Scope | None:
     """By the part that decides it the latest phase that is over, else the latest that has begun, else the last.
 
-    `both_parts`: of a round of which validation and test scores are seen, where there is one.
+    `both_parts`: of a round of which validation and test scores are seen, where there is one. What was replayed
+    from published results begins with all of its phases together, as its authors looked at it.
     """
+    combined = [scope for scope in found if scope.is_combined]
+    if combined and _is_replay(combined[0].looks[0].phase.round.competition):
+        return combined[0]
     single = [scope for scope in found if not scope.is_combined]
     if both_parts:
         single = [scope for scope in single if _has_both_parts(scope, single)] or single
@@ -157,6 +162,14 @@ def usual_scope(found: list[Scope], now: dt.datetime, *, both_parts: bool = Fals
     over = [scope for scope in deciding if scope.looks[0].phase.has_ended(now)]
     begun = [scope for scope in deciding if scope.looks[0].phase.has_begun(now)]
     return next(reversed(over or begun or single), None)
+
+
+def _is_replay(competition: Competition) -> bool:
+    """Whether it was loaded from published results; asked once for each reading of the competition."""
+    known = vars(competition)
+    if "is_replay" not in known:
+        known["is_replay"] = Replay.objects.filter(competition=competition).exists()
+    return bool(known["is_replay"])
 
 
 def _has_both_parts(scope: Scope, among: list[Scope]) -> bool:

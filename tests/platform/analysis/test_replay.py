@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.refusals import Refused
 from analysis import work
-from analysis.inputs.audience import Audience
+from analysis.inputs.audience import Audience, scopes, usual_scope
 from analysis.inputs.boards import load_boards
 from analysis.models import Computed, Replay
 from analysis.replay.claims import CLAIMS
@@ -327,3 +327,10 @@ def test_a_score_before_it_was_normalised():
     assert raw_value(0.5, "bac_metric", task="multiclass.classification", classes=5) == pytest.approx(0.6)
     assert raw_value(0.5, "auc_metric", task="multiclass.classification", classes=5) == pytest.approx(0.75)
     assert raw_value(-2.0, "a_metric", task="regression", classes=0) == -2.0
+
+
+def test_a_replay_begins_with_all_rounds_together(contest):
+    now = clock.now(contest)
+    usual = usual_scope(scopes(contest, Audience(), now), now)
+    assert usual is not None and usual.is_combined
+    assert {look.phase.round.number for look in usual.looks} == set(range(6))
