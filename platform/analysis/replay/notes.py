@@ -26,6 +26,10 @@ ABOUT = (
     "Statements of the chapter about the challenge of 2015/16, answered from the numbers of this page. They are "
     "those of the systems that its authors ran again, rounded as they were published."
 )
+OF_CURVES = (
+    "The standings show the scores that were published for each system. The curves are of the predictions that it "
+    "left with a time, of which many came after the budget: at the end of the budget both need not agree."
+)
 REPLAY = "replay"  # its place among what a section loads
 
 
@@ -57,6 +61,7 @@ def as_published(section: str, loaded: Loaded, result: Result) -> tuple[Block, .
     found = answers(section, loaded, result)
     bars = error_bars(loaded) if section == "standings" and REPLAY in loaded.facts else None
     blocks: list[Block] = [*_statements(found)] if found else []
+    blocks += [Note(OF_CURVES)] if found and section == "curves" else []
     blocks += [bars] if bars is not None and bars.rows else []
     return (Heading("As published", ABOUT), *blocks) if blocks else ()
 
