@@ -1,22 +1,8 @@
-"""The doorbell of the analyses. It carries an id, it may be lost, and nothing is decided by it."""
+"""The doorbell of the analyses, and the names of its tasks."""
 
-import datetime as dt
-import logging
+from accounts.bell import LEASE, MOST_TRIES, REPEAT, ring
 
-log = logging.getLogger(__name__)
-
-REPEAT = dt.timedelta(seconds=15)
-LEASE = dt.timedelta(minutes=2)  # a worker that was not heard for so long has lost the work
-MOST_TRIES = 2
 COMPUTE = "analysis.compute"
 READ_BENCHMARK = "analysis.read_benchmark"
 
-
-def ring(task: str, pk: int) -> None:
-    """Tell the site's own worker that something waits; a broker that is down only delays it."""
-    from config.celery import app
-
-    try:
-        app.send_task(task, args=[pk], queue="site", expires=60, retry=False)
-    except Exception as problem:  # a broker fails in as many ways as there are brokers
-        log.warning("the doorbell %s for %s was not rung: %s", task, pk, problem)
+__all__ = ["COMPUTE", "LEASE", "MOST_TRIES", "READ_BENCHMARK", "REPEAT", "ring"]
