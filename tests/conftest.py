@@ -10,26 +10,22 @@ from tests.chromium import browser  # noqa: F401  (fixtures of the whole suite)
 from tests.services.fixtures import postgresql, rabbitmq, redis  # noqa: F401
 
 TESTS = Path(__file__).parent
-# Tests that start sandboxes or whole installations take turns in one process: they measure time and memory, and
-# look at what is left on the machine. Beside them, in the order named here, go those that take longest; a file is
-# the unit, so that its fixtures are made once.
-TAKING_TURNS = ("attacks", "browser", "end_to_end", "ingestion", "starting_kit")
+# Tests that start sandboxes or whole installations wait more than they compute. They go first, in both processes
+# of the whole suite, then the files with the longest tests, in the order named here; what is short fills the end.
+WAITING = ("attacks", "browser", "end_to_end", "ingestion", "starting_kit")
 LONGEST = ("test_on_postgresql", "test_leaks", "test_access", "test_protocol")
 
 REQUIRE_ALL = os.environ.get("PODIUM_REQUIRE_ALL") == "1"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests stay together where the suite runs in several processes of pytest-xdist."""
+    """Put the tests in the order in which several processes of pytest-xdist, one by one, are best kept busy."""
 
     def place(item: pytest.Item) -> int:
-        if item.path.relative_to(TESTS).parts[0] in TAKING_TURNS:
+        if item.path.relative_to(TESTS).parts[0] in WAITING:
             return 0
         return 1 + (LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
-    for item in items:
-        name = "taking turns" if place(item) == 0 else str(item.path.relative_to(TESTS))
-        item.add_marker(pytest.mark.xdist_group(name))
     items.sort(key=place)
 
 

@@ -95,6 +95,7 @@ def run_worker(options: argparse.Namespace) -> int:
     return worker(name=options.name, slots=options.slots)
 
 
+# No test names a group, so each is given out by itself, to whichever process is free.
 WHOLE_SUITE = ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]
 
 
@@ -112,7 +113,7 @@ def run_test(arguments: list[str]) -> int:
         environment.pop(name, None)
     with tempfile.TemporaryDirectory(prefix="podium-test-") as folder:
         environment["PODIUM_HOME"] = str(Path(folder) / "home")
-        # The whole suite in two processes; tests/conftest.py says what goes beside what.
+        # The whole suite in two processes; tests/conftest.py says in which order.
         command = [sys.executable, "-m", "pytest", *(arguments or WHOLE_SUITE)]
         return subprocess.run(command, cwd=ROOT, env=environment).returncode
 

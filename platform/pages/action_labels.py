@@ -77,6 +77,11 @@ LABELS = {
     "edit-question": "Question of the fact sheet edited",
     "move-question": "Question moved in the order",
     "remove-question": "Question removed from the fact sheet",
+    # Analyses.
+    "run_basic_methods": "Basic methods run",
+    "remove_basic_methods": "Basic methods removed",
+    "run_on": "Runs let go on beyond their budget",
+    "remove_run_ons": "Runs beyond the budget removed",
     # Rehearsals.
     "start_rehearsal": "Rehearsal started",
     "advance_rehearsal": "Clock of the rehearsal moved on",

@@ -108,7 +108,16 @@ def counting(phase_ids: Iterable[int], entrant_ids: Iterable[int]) -> set[int]:
     return found
 
 
-OF_STANDING = ("entrant", "received_at", "state", "ended_at", "disqualified_at", "is_chosen", "phase__counts")
+OF_STANDING = (
+    "entrant",
+    "received_at",
+    "arrival",
+    "state",
+    "ended_at",
+    "disqualified_at",
+    "is_chosen",
+    "phase__counts",
+)
 
 
 def listed(submissions: Sequence[Submission], *, sees_hidden: bool, now: dt.datetime) -> list[ListedSubmission]:

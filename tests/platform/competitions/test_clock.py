@@ -32,6 +32,7 @@ READS_OUR_CLOCK = {
     "competitions/telling/delivery.py": SENT,
     "pages/contest_forms.py": "what is being made or cloned has no clock yet",
     "pages/datasets.py": LIBRARY,
+    "pages/meta_features.py": LIBRARY,
     "pages/queue.py": OURS,
     "pages/team.py": "the links of a team, see competitions/teams/links.py",
     "pages/views/announcements.py": SENT,

@@ -263,6 +263,7 @@ def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_
     file = Prediction.objects.create(
         run=run, part="valid", name="set_valid.predict", sha256="ab" * 32, size=9, counts=True
     )
+    file.file.save("p", ContentFile(b"0.5\n"))
     address = world.submission.get_absolute_url()
     page = " ".join(world.client("organizer").get(address).content.decode().split())
     for told in (
@@ -274,7 +275,6 @@ def test_organizers_read_every_attempt_worker_and_file_of_a_run_and_its_entrant_
         "Seed",
     ):
         assert told in page
-    file.file.save("p", ContentFile(b"0.5\n"))
     download = f"{address}runs/{run.pk}/predictions/{file.pk}/"
     assert download in page
     answer = world.client("organizer").get(download)
