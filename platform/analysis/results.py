@@ -1,7 +1,8 @@
 """What an analysis says: figures with their numbers, tables and sentences, alike for pages, files, reports."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -122,6 +123,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that an earlier one has too: pictures tell players apart by name."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
 
 
 def rows_of(*columns: Iterable[Any]) -> tuple[tuple[Cell, ...], ...]:

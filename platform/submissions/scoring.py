@@ -179,18 +179,23 @@ def store_scores(run: Run, predictions: "list[tuple[Prediction, scoring.Score | 
             Prediction.objects.filter(pk=prediction.pk).update(counts=True)
             if score is None:
                 continue
-            replicates = score.replicates
-            Score.objects.create(
-                run=run,
-                part=prediction.part,
-                metric=score.metric,
-                convention=score.convention,
-                value=score.value,
-                raw=score.raw,
-                stderr=score.stderr,
-                left_out=score.left_out,
-                replicates=None if replicates is None else np.asarray(replicates, dtype="<f4").tobytes(),
-            )
+            score_row(run, prediction.part, score).save(force_insert=True)
         signals.scored.send(sender=Run, run=run)
         settle(run.submission)
         transaction.on_commit(doorbell.ring_dispatcher, robust=True)
+
+
+def score_row(run: Run, part: str, found: scoring.Score) -> Score:
+    """The row, not stored yet, that keeps what scoring found for a part of a run."""
+    replicates = found.replicates
+    return Score(
+        run=run,
+        part=part,
+        metric=found.metric,
+        convention=found.convention,
+        value=found.value,
+        raw=found.raw,
+        stderr=found.stderr,
+        left_out=found.left_out,
+        replicates=None if replicates is None else np.asarray(replicates, dtype="<f4").tobytes(),
+    )

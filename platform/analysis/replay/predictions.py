@@ -14,8 +14,8 @@ from analysis.replay.source import PredictionFile, Published
 from analysis.replay.spreads import subsample_spread
 from competitions.models import Phase, Task
 from scoring.reading import read_table
-from submissions.models import Prediction, Run, Score
-from submissions.scoring import bootstrap_seed
+from submissions.models import Prediction, Run
+from submissions.scoring import bootstrap_seed, score_row
 
 Wanted = Callable[[PredictionFile], bool]
 SYSTEM = "aad_freiburg"
@@ -109,17 +109,4 @@ def _add(rows: Rows, run: Run, one: ScoredFile) -> None:
     prediction.file.save(name, ContentFile(one.content), save=False)
     rows.stored.append(prediction.file)
     rows.add(prediction)
-    replicates, score = one.score.replicates, one.score
-    rows.add(
-        Score(
-            run=run,
-            part=Phase.Part.TEST,
-            metric=score.metric,
-            convention=score.convention,
-            value=score.value,
-            raw=score.raw,
-            stderr=score.stderr,
-            left_out=score.left_out,
-            replicates=None if replicates is None else np.asarray(replicates, dtype="<f4").tobytes(),
-        )
-    )
+    rows.add(score_row(run, Phase.Part.TEST, one.score))

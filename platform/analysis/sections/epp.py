@@ -1,8 +1,6 @@
 """EPP: how often one entrant beats another, on the datasets of a board and on the test rows of each of them."""
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from analysis.inputs.combined import combined, combined_replicates
 from analysis.measures.epp import Rating, rate, wins_in_rounds
 from analysis.measures.epp_rounds import ByRounds, Z, interval_of
 from analysis.measures.ranks import mean_score
-from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, rows_of
+from analysis.results import Block, Column, Figure, Heading, Note, Result, Table, distinct, rows_of
 from analysis.sections.base import Section, Tell
 from analysis.sections.epp_calculator import CALCULATOR
 from competitions.models import Competition
@@ -113,16 +111,6 @@ def _left_out(whole: BoardTable, kept: NDArray[np.bool_]) -> list[Block]:
 
 def _nothing(why: str) -> Result:
     return Result(why, (Note(why),), METHOD, REFERENCES)
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names, with a number behind those that an earlier one has too: pictures tell players apart by name."""
-    seen: Counter[str] = Counter()
-    found = []
-    for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
 
 
 def _headline(board: BoardTable, rating: Rating, rounds: ByRounds, names: list[str], order: NDArray[Any]) -> str:

@@ -1,6 +1,5 @@
 """What all parts of the standings are made of: the board of those who compete, its ranks and its draws."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from analysis.inputs.combined import combined, combined_replicates
 from analysis.inputs.tables import BoardTable
 from analysis.measures import bootstrap
 from analysis.measures.ranks import Floats, agreement_weights, mean_rank, mean_score, order, ranks
+from analysis.results import distinct
 
 SEED = 1
 SHOWN = 40  # entrants in pictures; tables have all
@@ -165,16 +165,6 @@ def sorted_by(board: BoardTable, rows: NDArray[np.int64]) -> BoardTable:
         stderr=board.stderr[rows],
         submissions=board.submissions[rows],
     )
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names, with numbers behind those that several have."""
-    seen: Counter[str] = Counter()
-    found = []
-    for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
 
 
 def counted(number: int, what: str, several: str = "") -> str:
